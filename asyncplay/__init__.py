@@ -1,0 +1,1 @@
+"""Self-play training: one asyncio process owns the model, worker processes play."""

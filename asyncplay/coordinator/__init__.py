@@ -1,0 +1,1 @@
+"""The process that owns the model: batching, supervision, books."""

@@ -1,0 +1,1 @@
+"""The rules: one room a game, all behind the contract of spec.py."""

@@ -1,0 +1,1 @@
+"""Networks, their backends and the device lane. The only user of torch."""

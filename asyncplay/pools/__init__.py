@@ -1,0 +1,1 @@
+"""Where workers live: local processes, or inline in this one."""

@@ -1,0 +1,1 @@
+"""Thought: tree search for neural self-play, regret minimisation for tables."""

@@ -1,0 +1,1 @@
+"""Counters and histograms that never grow with the age of a run."""

@@ -1,0 +1,1 @@
+"""Bytes between processes: messages, their encoding and the pipe that carries them."""

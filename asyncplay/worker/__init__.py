@@ -1,0 +1,1 @@
+"""The playing process. Never imports torch or rich."""
