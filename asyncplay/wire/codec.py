@@ -1,0 +1,155 @@
+"""Messages to bytes and back. The only user of msgpack.
+
+A frame is a little-endian uint32 length and that many bytes of msgpack: ``[KIND, field, field, ...]`` in
+the order of the message's fields. An array is ``[dtype code, shape, bytes]``. Nothing is trusted: whatever
+comes in, ``decode`` returns a message with the declared types or raises WireError.
+"""
+
+import dataclasses
+import math
+import struct
+import typing
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgpack
+import numpy as np
+
+from asyncplay.errors import WireError
+from asyncplay.wire.messages import MESSAGES, Layout, Message
+
+HEADER = struct.Struct("<I")
+MAX_FRAME_BYTES = 64 << 20
+"""No frame of ours comes near this; a longer one is refused before a byte of it is read."""
+
+_DTYPES = {
+    code: np.dtype(name)
+    for code, name in enumerate(
+        ("uint8", "int8", "int16", "int32", "int64", "uint64", "float32", "float64"), start=1
+    )
+}
+_CODES = {dtype: code for code, dtype in _DTYPES.items()}
+_MAX_DIMENSIONS = 4
+
+Reader = Callable[[Any], Any]
+
+
+class _Field(NamedTuple):
+    name: str
+    read: Reader
+    layout: Layout | None
+
+
+class _Shape(NamedTuple):
+    """How a kind of message is read."""
+
+    cls: type[Message]
+    fields: tuple[_Field, ...]
+    required: int
+
+
+def encode(message: Message) -> bytes:
+    """Return the whole frame, header included."""
+    values: list[Any] = [message.KIND]
+    for field in _SHAPES[message.KIND].fields:
+        value = getattr(message, field.name)
+        values.append(value if field.layout is None else _pack_array(value))
+    body: bytes = msgpack.packb(values)
+    if len(body) > MAX_FRAME_BYTES:
+        raise WireError(f"a {type(message).__name__} of {len(body)} bytes is over the {MAX_FRAME_BYTES} of a frame")
+    return HEADER.pack(len(body)) + body
+
+
+def decode(body: bytes | memoryview) -> Message:
+    """Read a frame's body. Arrays of the result are read-only."""
+    try:
+        values = msgpack.unpackb(body, raw=False, use_list=True, max_map_len=0, max_ext_len=0)
+    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+        raise WireError(f"a frame of {len(body)} bytes is no msgpack: {error}") from None
+    shape = _shape_of(values)
+    fields = zip(shape.fields, values[1:], strict=False)
+    message = shape.cls(*(_read(shape, field, value) for field, value in fields))
+    if flaw := message.flaw():
+        raise WireError(f"a {shape.cls.__name__} contradicts itself: {flaw}")
+    return message
+
+
+def frame_length(header: bytes | memoryview | bytearray) -> int:
+    """Return the length a header announces, checked before anything of it is read or allocated."""
+    length: int = HEADER.unpack_from(header)[0]
+    if not 0 < length <= MAX_FRAME_BYTES:
+        raise WireError(f"a frame announces {length} bytes, allowed are 1 to {MAX_FRAME_BYTES}")
+    return length
+
+
+def _shape_of(values: object) -> _Shape:
+    if not isinstance(values, list) or not values or type(values[0]) is not int:
+        raise WireError("a frame is not a list that begins with its kind")
+    shape = _SHAPES.get(values[0])
+    if shape is None:
+        raise WireError(f"a frame is of the unknown kind {values[0]}")
+    if not shape.required <= len(values) - 1 <= len(shape.fields):
+        raise WireError(f"a {shape.cls.__name__} has {len(values) - 1} fields, wanted {len(shape.fields)}")
+    return shape
+
+
+def _read(shape: _Shape, field: _Field, value: object) -> object:
+    try:
+        return field.read(value)
+    except WireError as error:
+        raise WireError(f"{shape.cls.__name__}.{field.name} {error}") from None
+
+
+def _pack_array(array: np.ndarray[Any, Any]) -> tuple[int, tuple[int, ...], memoryview | bytes]:
+    data = memoryview(array).cast("B") if array.flags.c_contiguous and array.size else array.tobytes()
+    return _CODES[array.dtype], array.shape, data
+
+
+def _array_reader(layout: Layout) -> Reader:
+    allowed = {_CODES[np.dtype(name)]: np.dtype(name) for name in layout.dtypes}
+
+    def read(value: object) -> np.ndarray[Any, Any]:
+        if not isinstance(value, list) or len(value) != 3:
+            raise WireError("is no array")
+        code, shape, data = value
+        if type(code) is not int or code not in allowed or not isinstance(data, bytes):
+            raise WireError(f"is no array of {' or '.join(layout.dtypes)}")
+        dtype = allowed[code]
+        if math.prod(_dimensions(shape, layout.ndim)) * dtype.itemsize != len(data):
+            raise WireError(f"has the shape {shape}, but {len(data)} bytes of {dtype}")
+        return np.frombuffer(data, dtype).reshape(shape)
+
+    return read
+
+
+def _dimensions(shape: object, ndim: int) -> list[int]:
+    if not isinstance(shape, list) or len(shape) != ndim:
+        raise WireError(f"has not {ndim} dimensions")
+    if not all(type(size) is int and 0 <= size <= MAX_FRAME_BYTES for size in shape):
+        raise WireError("has a dimension that is no size")
+    return shape
+
+
+def _scalar_reader(wanted: type) -> Reader:
+    def read(value: object) -> object:
+        if type(value) is not wanted:
+            raise WireError(f"is {type(value).__name__}, wanted {wanted.__name__}")
+        return value
+
+    return read
+
+
+def _shape_for(cls: type[Message]) -> _Shape:
+    hints = typing.get_type_hints(cls, include_extras=True)
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # every message is a dataclass
+    required = sum(field.default is dataclasses.MISSING for field in fields)
+    return _Shape(cls, tuple(_field_for(field.name, hints[field.name]) for field in fields), required)
+
+
+def _field_for(name: str, hint: Any) -> _Field:
+    layout = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout)), None)
+    return _Field(name, _scalar_reader(hint) if layout is None else _array_reader(layout), layout)
+
+
+_SHAPES = {cls.KIND: _shape_for(cls) for cls in MESSAGES}
+assert len(_SHAPES) == len(MESSAGES), "two messages share a KIND"

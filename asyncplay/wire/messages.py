@@ -1,0 +1,240 @@
+"""What coordinator and workers say to each other.
+
+A message's KIND is never reused. New fields go last, with a default. A message's size may grow with the
+work done since the last one, never with the age of the run.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+PROTOCOL = 1
+"""Raised whenever an old and a new process could misunderstand each other."""
+
+
+class Layout(NamedTuple):
+    """The dtypes a field may have, and its number of dimensions; the codec refuses all others."""
+
+    dtypes: tuple[str, ...]
+    ndim: int
+
+
+FeatureRows = Annotated[NDArray[Any], Layout(("float32", "uint8"), 2)]
+Floats = Annotated[NDArray[np.float32], Layout(("float32",), 1)]
+FloatRows = Annotated[NDArray[np.float32], Layout(("float32",), 2)]
+Doubles = Annotated[NDArray[np.float64], Layout(("float64",), 1)]
+Ints = Annotated[NDArray[np.int32], Layout(("int32",), 1)]
+Longs = Annotated[NDArray[np.int64], Layout(("int64",), 1)]
+Bytes = Annotated[NDArray[np.int8], Layout(("int8",), 1)]
+
+
+class Message:
+    """Everything that crosses a pipe: a frozen dataclass with a KIND."""
+
+    __slots__ = ()
+    KIND: ClassVar[int]
+
+    def flaw(self) -> str | None:
+        """Say what contradicts itself between the fields, each of which has the right type already."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hello(Message):
+    """Both ways, first of all: a stranger or an old version is refused."""
+
+    KIND: ClassVar[int] = 1
+
+    protocol: int
+    worker: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job(Message):
+    """Coordinator → worker: do the units first .. first + count - 1."""
+
+    KIND: ClassVar[int] = 2
+
+    number: int  # counts up over the whole run; an old number never comes back
+    role: str  # which of the worker's players takes it
+    first: int
+    count: int
+    seed: int  # of the run; a unit's own stream is derived from (seed, unit)
+    spec: bytes  # the role's own settings, itself an encoded message
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ask(Message):
+    """Worker → coordinator: estimate these positions."""
+
+    KIND: ClassVar[int] = 3
+
+    ticket: int  # counts up per worker; the Answer carries it back
+    model: int  # which of the coordinator's models shall answer
+    slots: int  # how many of the worker's slots wait for this answer
+    thinking: int  # how many others will still ask with no answer in between
+    features: FeatureRows  # [n, F]
+    legal: Ints  # [L], the legal actions of all rows, one after another
+    offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
+
+    def flaw(self) -> str | None:
+        if self.slots < 1 or self.thinking < 0:
+            return f"{self.slots} slots ask and {self.thinking} think"
+        return _rows_flaw(len(self.features), self.legal, self.offsets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer(Message):
+    """Coordinator → worker: what the network thinks of the rows of one Ask."""
+
+    KIND: ClassVar[int] = 4
+
+    ticket: int
+    version: int
+    priors: Floats  # [L], in the order of the Ask's legal actions
+    values: FloatRows  # [n, P], entry k for the seat k places to the left of the player to move
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Done(Message):
+    """Worker → coordinator: these units of a job are finished and need no further word."""
+
+    KIND: ClassVar[int] = 5
+
+    job: int
+    units: Longs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Game(Message):
+    """Worker → coordinator: a finished game, its record and its training rows; kept until the Ack."""
+
+    KIND: ClassVar[int] = 6
+
+    job: int
+    unit: int
+    seed: int
+    reason: str  # why it ended
+    returns: Doubles  # [P], by seat, in the game's own units
+    outcome: Floats  # [P], by seat, on the network's scale of -1 to 1
+    actions: Ints  # [all decisions]
+    decisions: Ints  # [n], which decision each row is
+    seats: Bytes  # [n], who decided
+    versions: Ints  # [n], of the weights that were asked
+    features: FeatureRows  # [n, F]
+    legal: Ints  # [L]
+    offsets: Ints  # [n + 1]
+    targets: Floats  # [L], the search's policy
+
+    def flaw(self) -> str | None:
+        n_rows = len(self.features)
+        if not len(self.decisions) == len(self.seats) == len(self.versions) == n_rows:
+            return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
+        if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
+            return "targets or outcome of another length than what they belong to"
+        return _rows_flaw(n_rows, self.legal, self.offsets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ack(Message):
+    """Coordinator → worker: these games are stored; forget them."""
+
+    KIND: ClassVar[int] = 7
+
+    units: Longs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delta(Message):
+    """Both ways: what changed in the rows of a table since the last Delta."""
+
+    KIND: ClassVar[int] = 8
+
+    job: int  # worker → coordinator: the job this finishes; back: 0
+    nodes: int  # visited for it
+    rows: Ints  # [m], the touched rows
+    regrets: Doubles  # [sum of the touched rows' actions]
+    sums: Doubles  # likewise, the strategy sums
+
+    def flaw(self) -> str | None:
+        return None if len(self.regrets) == len(self.sums) else "regrets and sums differ in length"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ping(Message):
+    """Coordinator → worker, on the control pipe: are you there, and where?"""
+
+    KIND: ClassVar[int] = 9
+
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pong(Message):
+    """Worker → coordinator, on the control pipe, even while the main thread works."""
+
+    KIND: ClassVar[int] = 10
+
+    ticket: int
+    stacks: str  # where each thread is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crash(Message):
+    """Worker → coordinator: an exception ended me."""
+
+    KIND: ClassVar[int] = 11
+
+    reason: str
+    trace: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stop(Message):
+    """Coordinator → worker: leave when you read this."""
+
+    KIND: ClassVar[int] = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bye(Message):
+    """Worker → coordinator: I leave because I was told to; the end of file that follows is no death."""
+
+    KIND: ClassVar[int] = 13
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SyntheticSpec(Message):
+    """The spec of role "synthetic": slots that think, ask for a row and check the answer."""
+
+    KIND: ClassVar[int] = 32
+
+    slots: int
+    features: int  # bytes of a row
+    actions: int  # legal actions of a row
+    players: int
+    law: str  # of the think time: "constant", "exponential" or "lognormal"
+    think_s: float  # its mean
+    straggler_share: float
+    straggler_s: float
+    grain_s: float  # rows that get ready within this time share a message
+    checked: bool  # compare each answer with the simulated device's checksum
+
+
+MESSAGES: tuple[type[Message], ...] = (
+    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, SyntheticSpec,
+)  # fmt: skip
+
+
+def _rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]) -> str | None:
+    """Every row owns at least one legal action and all of them are owned."""
+    if len(offsets) != n_rows + 1:
+        return f"{n_rows} rows, but {len(offsets)} offsets"
+    if offsets[0] != 0 or offsets[-1] != len(legal) or (n_rows and (offsets[1:] <= offsets[:-1]).any()):
+        return "offsets that do not divide the legal actions among the rows"
+    if len(legal) and int(legal.min()) < 0:
+        return "a negative action"
+    return None

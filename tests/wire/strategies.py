@@ -1,0 +1,56 @@
+"""Messages of every kind, generated from their declarations."""
+
+import dataclasses
+import typing
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from asyncplay.wire.messages import MESSAGES, Ask, Delta, Game, Layout, Message
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+SCALARS = {
+    int: NUMBERS,
+    float: st.floats(allow_nan=False),
+    bool: st.booleans(),
+    str: st.text(max_size=20),
+    bytes: st.binary(max_size=50),
+}
+
+
+def arrays(layout: Layout) -> st.SearchStrategy[np.ndarray]:
+    shape = hnp.array_shapes(min_dims=layout.ndim, max_dims=layout.ndim, min_side=0, max_side=5)
+    return st.sampled_from(layout.dtypes).flatmap(lambda name: hnp.arrays(np.dtype(name), shape))
+
+
+def field(hint: typing.Any) -> st.SearchStrategy:
+    layout = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout)), None)
+    return SCALARS[hint] if layout is None else arrays(layout)
+
+
+@st.composite
+def messages(draw: st.DrawFn, kinds: tuple[type[Message], ...] = MESSAGES) -> Message:
+    cls = draw(st.sampled_from(kinds))
+    hints = typing.get_type_hints(cls, include_extras=True)
+    values = {item.name: draw(field(hints[item.name])) for item in dataclasses.fields(cls)}
+    return cls(**mended(draw, cls, values))
+
+
+def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
+    """Make fields that belong together agree."""
+    if cls is Delta:
+        values["sums"] = values["regrets"][::-1].copy()
+    if cls in (Ask, Game):
+        widths = draw(st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"])))
+        values["offsets"] = np.cumsum([0, *widths], dtype=np.int32)
+        values["legal"] = np.arange(values["offsets"][-1], dtype=np.int32)
+    if cls is Ask:
+        values["slots"], values["thinking"] = 1 + abs(values["slots"]) // 2, abs(values["thinking"]) // 2
+    if cls is Game:
+        n_rows = len(values["features"])
+        for name in ("decisions", "seats", "versions"):
+            values[name] = np.zeros(n_rows, values[name].dtype)
+        values["targets"] = np.ones(len(values["legal"]), np.float32)
+        values["outcome"] = values["returns"].astype(np.float32)
+    return values
