@@ -1,1 +1,79 @@
-"""Counters and histograms that never grow with the age of a run."""
+"""Counters and histograms that never grow with the age of a run, and the snapshots made of them."""
+
+import math
+from dataclasses import dataclass, field
+
+_SUB = 4  # buckets to a factor of two
+_LOWEST = -20 * _SUB  # 2 ** -20, about a microsecond where the unit is a second
+_BUCKETS = 44 * _SUB
+
+
+class Histogram:
+    """Counts by size, in buckets that grow by a fourth of an octave; the oldest values fade."""
+
+    def __init__(self, memory: float = 10_000.0) -> None:
+        """``memory`` is how many of the latest values carry most of the weight."""
+        self._counts = [0.0] * _BUCKETS
+        self._step, self._growth = 1.0, 1 + 1 / memory
+
+    def add(self, value: float) -> None:
+        place = math.ceil(_SUB * math.log2(value)) - _LOWEST if value > 0 else 0
+        self._counts[min(max(place, 0), _BUCKETS - 1)] += self._step
+        self._step *= self._growth
+        if self._step > 1e12:
+            self._counts = [count / self._step for count in self._counts]
+            self._step = 1.0
+
+    def quantile(self, share: float) -> float:
+        """Return a value that ``share`` of the values do not exceed, 19 % too high at most; 0 when empty."""
+        wanted, seen = share * sum(self._counts), 0.0
+        for place, count in enumerate(self._counts):
+            seen += count
+            if count and seen >= wanted:
+                return float(2 ** ((place + _LOWEST) / _SUB))
+        return 0.0
+
+    def octaves(self) -> dict[int, float]:
+        """Return the share of the values in (2 ** (k - 1), 2 ** k] for each k that occurs."""
+        total = sum(self._counts)
+        shares: dict[int, float] = {}
+        for place, count in enumerate(self._counts):
+            if count:
+                octave = math.ceil((place + _LOWEST) / _SUB)
+                shares[octave] = shares.get(octave, 0.0) + count / total
+        return shares
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStats:
+    """What the evaluator has done."""
+
+    rows: int = 0
+    batches: int = 0
+    device_s: float = 0.0  # time the device spent on them
+    queued_rows: int = 0
+    batch_rows: Histogram = field(default_factory=Histogram)
+    wait_s: Histogram = field(default_factory=Histogram)  # of requests, from arrival to launch
+    fixed_s: float = 0.0  # a of the fitted service time a + b n
+    per_row_s: float = 0.0
+    arm: str = ""
+
+    @property
+    def mean_batch(self) -> float:
+        return self.rows / max(self.batches, 1)
+
+    @property
+    def rows_per_device_s(self) -> float:
+        return self.rows / self.device_s if self.device_s else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStats:
+    """One line of the pool."""
+
+    number: int
+    state: str
+    pid: int
+    rows: int
+    restarts: int
+    reason: str  # of the last end

@@ -56,7 +56,9 @@ def encode(message: Message) -> bytes:
         values.append(value if field.layout is None else _pack_array(value))
     body: bytes = msgpack.packb(values)
     if len(body) > MAX_FRAME_BYTES:
-        raise WireError(f"a {type(message).__name__} of {len(body)} bytes is over the {MAX_FRAME_BYTES} of a frame")
+        raise WireError(
+            f"a {type(message).__name__} of {len(body)} bytes is over the {MAX_FRAME_BYTES} of a frame"
+        )
     return HEADER.pack(len(body)) + body
 
 

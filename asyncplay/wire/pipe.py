@@ -4,6 +4,7 @@ import asyncio
 import select
 import socket
 from collections.abc import Callable
+from typing import cast
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import HEADER, frame_length
@@ -101,8 +102,7 @@ class Channel(asyncio.BufferedProtocol):
         self.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's own class is none by name
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer.space()

@@ -1,0 +1,68 @@
+"""The answers of the simulated accelerator: a hash of the question that the asker can recompute.
+
+A row's answer depends on that row alone, so an answer that went astray, was mixed up or came back twice
+is noticed by whoever receives it, whatever batch the row travelled in.
+"""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Floats = NDArray[np.float32]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+SPREAD = np.uint64(0xBF58476D1CE4E5B9)
+HALF = np.uint64(32)
+TOP_23_BITS, ONE = np.uint64(41), np.uint64(1 << 23)  # exact in float32, and so is their sum
+SIGNED_TOP_24_BITS, UNIT = np.int64(40), np.float32(2.0**-23)
+
+
+def sim_answers(
+    features: NDArray[np.generic], offsets: NDArray[np.int32], players: int
+) -> tuple[Floats, Floats]:
+    """Priors float32[L], each row's sum is 1, and values float32[n, P] in [-1, 1)."""
+    rows = row_hashes(features)
+    return _priors(rows, offsets), _values(rows, players)
+
+
+def row_hashes(features: NDArray[np.generic]) -> Words:
+    """uint64[n], over the bytes of each row."""
+    words = _as_words(features)
+    mixed: Words = words @ _multipliers(words.shape[1])
+    mixed ^= mixed >> HALF
+    mixed *= SPREAD
+    return mixed
+
+
+def _as_words(features: NDArray[np.generic]) -> Words:
+    """Rows as uint64[n, w], filled up with zero bytes."""
+    data = np.ascontiguousarray(features).view(np.uint8).reshape(len(features), -1)
+    missing = -data.shape[1] % 8
+    if missing:
+        data = np.pad(data, ((0, 0), (0, missing)))
+    return data.view(np.uint64)
+
+
+@cache
+def _multipliers(count: int) -> Words:
+    """Odd and spread out, so that every bit of a word and its place count."""
+    return (np.arange(1, count + 1, dtype=np.uint64) * GOLDEN) | np.uint64(1)
+
+
+def _priors(rows: Words, offsets: NDArray[np.int32]) -> Floats:
+    """Weight j of a row is 1 + the fraction of (hash + j * golden ratio), normalised."""
+    if len(rows) == 0:
+        return np.empty(0, np.float32)
+    counts, starts = offsets[1:] - offsets[:-1], offsets[:-1]
+    steps = np.arange(offsets[-1], dtype=np.uint64) * GOLDEN
+    sequence = (rows - starts.astype(np.uint64) * GOLDEN).repeat(counts) + steps
+    weights: Floats = ((sequence >> TOP_23_BITS) | ONE).astype(np.float32)
+    weights /= np.add.reduceat(weights, starts).repeat(counts)
+    return weights
+
+
+def _values(rows: Words, players: int) -> Floats:
+    spread = rows[:, None] * _multipliers(players)
+    return (spread.view(np.int64) >> SIGNED_TOP_24_BITS).astype(np.float32) * UNIT

@@ -1,0 +1,197 @@
+"""One lane to the device: inference batches and training steps take turns on one thread.
+
+So the model needs no locks and is never copied. What a source puts on the lane is bound at launch, not
+before: rows that come in while the device is busy still make it into the next batch.
+"""
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from asyncplay.coordinator.alarm import Alarm
+
+Finish = Callable[[], Any]
+
+
+@dataclass(slots=True)
+class Task:
+    """One turn on the device."""
+
+    launch: Callable[[], Finish]  # on the lane's thread; what it returns waits for the result
+    landed: Callable[[Any, float], None]  # on the loop, with the service time, before the next launch
+    deliver: Callable[[Any], None]  # on the loop, after the next launch: what is slow and can wait
+
+
+class Source(Protocol):
+    """Somebody who wants the device."""
+
+    def due_in_s(self, now_s: float, running: int) -> float:
+        """Return 0 if a task shall start now, inf if only an event can change that."""
+
+    def start(self, now_s: float) -> Task:
+        """Bind the next task; called only when due."""
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    source: Source
+    share: float
+    used: float = 0.0  # device seconds divided by the share; whoever has least is furthest behind
+    busy_s: float = 0.0
+    was_due: bool = False
+
+
+@dataclass(slots=True)
+class _Turn:
+    entry: _Entry
+    task: Task
+    started_s: float
+    result: Any = None
+    error: BaseException | None = None
+    seconds: float = field(default=0.0)
+
+
+class Lane:
+    """Runs the tasks of its sources, each as its share says.
+
+    Lifetime: ``run`` is one task of the run's group; the thread ends with it. Order: among the sources that
+    are due, the one furthest behind its share; a source that wants nothing saves up no credit. Limit:
+    ``depth`` tasks at a time. End: a failing task ends the run; it is a bug, not weather.
+    """
+
+    def __init__(self, depth: int = 1, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._depth, self._clock = depth, clock
+        self._entries: list[_Entry] = []
+        self._running = 0
+        self._last_finish_s = 0.0
+        self._failure: asyncio.Future[None] | None = None
+        self._alarm: Alarm | None = None
+        self._todo: queue.SimpleQueue[_Turn | None] = queue.SimpleQueue()
+        self._launched: queue.SimpleQueue[tuple[_Turn, Finish] | None] = queue.SimpleQueue()
+
+    def attach(self, source: Source, *, share: float) -> None:
+        self._entries.append(_Entry(source, share))
+
+    def set_share(self, source: Source, share: float) -> None:
+        """Give ``source`` another part of the device, as the limiter says."""
+        self._entry(source).share = share
+
+    def busy_s(self, source: Source) -> float:
+        """Return the device seconds that ``source`` has had."""
+        return self._entry(source).busy_s
+
+    def now_s(self) -> float:
+        return self._clock()
+
+    @property
+    def all_busy_s(self) -> float:
+        return sum(entry.busy_s for entry in self._entries)
+
+    def wake(self) -> None:
+        """Ask the sources again; they call this whenever their answer may have become sooner."""
+        if self._running < self._depth and self._alarm is not None:
+            self._pump()
+
+    async def run(self) -> None:
+        self._failure = asyncio.get_running_loop().create_future()
+        self._alarm = Alarm(self._pump)
+        threads = self._start_threads()
+        try:
+            self._pump()
+            await self._failure
+        finally:
+            alarm, self._alarm = self._alarm, None
+            alarm.close()
+            self._todo.put(None)
+            for thread in threads:
+                await asyncio.to_thread(thread.join)
+
+    def _pump(self) -> None:
+        """Start all that may start now, and set the alarm for what may start later."""
+        while self._alarm is not None and self._running < self._depth:
+            now_s = self._clock()
+            waits = [entry.source.due_in_s(now_s, self._running) for entry in self._entries]
+            due = [entry for entry, wait_s in zip(self._entries, waits, strict=True) if wait_s <= 0]
+            if not due:
+                self._alarm.set(min(waits, default=float("inf")))
+                return
+            self._start(self._furthest_behind(due), now_s)
+
+    def _furthest_behind(self, due: list[_Entry]) -> _Entry:
+        """Who comes to the lane anew starts level with the others: an idle time is no credit."""
+        level = max((entry.used for entry in self._entries if entry.was_due), default=0.0)
+        for entry in due:
+            if not entry.was_due:
+                entry.used = max(entry.used, level)
+        for entry in self._entries:
+            entry.was_due = entry in due
+        return min(due, key=lambda entry: entry.used)
+
+    def _start(self, entry: _Entry, now_s: float) -> None:
+        self._running += 1
+        self._todo.put(_Turn(entry, entry.source.start(now_s), now_s))
+
+    def _completed(self, turn: _Turn) -> None:
+        """Back on the loop: books first, then the next launch, then the answers."""
+        if self._failure is None or self._failure.done():
+            return
+        if turn.error is not None:
+            self._failure.set_exception(turn.error)
+            return
+        self._running -= 1
+        turn.entry.busy_s += turn.seconds
+        turn.entry.used += turn.seconds / turn.entry.share
+        turn.task.landed(turn.result, turn.seconds)
+        self._pump()
+        turn.task.deliver(turn.result)
+        self._pump()
+
+    def _entry(self, source: Source) -> _Entry:
+        return next(entry for entry in self._entries if entry.source is source)
+
+    def _start_threads(self) -> list[threading.Thread]:
+        loop = asyncio.get_running_loop()
+        bodies = [self._launch_all] if self._depth == 1 else [self._launch_all, self._finish_all]
+        threads = [threading.Thread(target=body, args=(loop,), daemon=True, name="lane") for body in bodies]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def _launch_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The lane's thread. With one task at a time it waits for each; else another thread does."""
+        while (turn := self._todo.get()) is not None:
+            try:
+                finish = turn.task.launch()
+            except BaseException as error:
+                finish = _raiser(error)
+            if self._depth == 1:
+                self._finish(loop, turn, finish)
+            else:
+                self._launched.put((turn, finish))
+        self._launched.put(None)
+
+    def _finish_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        while (item := self._launched.get()) is not None:
+            self._finish(loop, *item)
+
+    def _finish(self, loop: asyncio.AbstractEventLoop, turn: _Turn, finish: Finish) -> None:
+        try:
+            turn.result = finish()
+        except BaseException as error:
+            turn.error = error
+        now_s = self._clock()
+        turn.seconds = now_s - max(turn.started_s, self._last_finish_s)  # a batch behind another waits first
+        self._last_finish_s = now_s
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(self._completed, turn)
+
+
+def _raiser(error: BaseException) -> Finish:
+    def finish() -> None:
+        raise error
+
+    return finish

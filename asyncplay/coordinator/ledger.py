@@ -1,0 +1,200 @@
+"""The books of work: what was issued, what came back, what was lost and issued again.
+
+A unit is numbered once and for all. At any moment ``issued == done + lost + outstanding``, and every unit
+lost is either issued again or, after it took part in the death of three workers, set aside. When nothing is
+outstanding and nothing waits, ``done + set aside`` is the number of units asked for.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.coordinator.split import chunks
+from asyncplay.errors import WireError
+
+FATAL_DEATHS = 3
+
+
+class Piece(NamedTuple):
+    """Units that are issued together."""
+
+    first: int
+    count: int
+    deaths: int = 0  # of workers that had these units under way
+
+
+@dataclass(slots=True)
+class Books:
+    """Units, since the run began."""
+
+    issued: int = 0  # handed out, repeats included
+    done: int = 0
+    lost: int = 0
+    reissued: int = 0
+    set_aside: int = 0
+
+    @property
+    def outstanding(self) -> int:
+        return self.issued - self.done - self.lost
+
+
+@dataclass(slots=True)
+class _Open:
+    """A job that a worker has under way."""
+
+    piece: Piece
+    worker: int
+    is_done: NDArray[np.bool_]  # bool[piece.count]
+    n_left: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.n_left = self.piece.count
+
+
+class Ledger:
+    """Hands out units and takes them back; no unit is ever forgotten or counted twice.
+
+    ``total`` of None means work without end. ``is_divisible`` says whether a lost job may come back in
+    smaller pieces, which is how the unit that kills workers is told apart from those beside it.
+    """
+
+    def __init__(self, total: int | None, *, is_divisible: bool = True) -> None:
+        self.books = Books()
+        self.aside: list[Piece] = []
+        self._total, self._is_divisible = total, is_divisible
+        self._next_unit = 0
+        self._next_job = 1
+        self._returned: deque[Piece] = deque()
+        self._open: dict[int, _Open] = {}
+        self._tester: int | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all work that was asked for has come back or was set aside."""
+        return not self._open and not self.has_work
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something waits to be issued."""
+        return bool(self._returned) or self._total is None or self._next_unit < self._total
+
+    def close(self) -> None:
+        """Issue nothing new from now on; what was issued is still owed."""
+        self._total = self._next_unit
+
+    def outstanding(self, worker: int) -> int:
+        """Return how many units ``worker`` has under way."""
+        return sum(job.n_left for job in self._open.values() if job.worker == worker)
+
+    def issue(self, worker: int, count: int) -> tuple[int, Piece] | None:
+        """Return a job number and at most ``count`` units for ``worker``, or None where there is nothing for it.
+
+        Units that came back from a dead worker go first, and only to a worker with nothing else under way:
+        if it dies too, they are to blame.
+        """
+        assert count > 0, "a job holds at least one unit"
+        is_busy = self.outstanding(worker) > 0
+        if self._returned and (self._returned[0].deaths == 0 or not is_busy):
+            piece = self._returned.popleft()
+            self.books.reissued += piece.count
+            return self._book(worker, piece)
+        if is_busy and (self._is_on_trial(worker) or self._is_tester(worker)):
+            return None
+        fresh = count if self._total is None else min(count, self._total - self._next_unit)
+        if fresh <= 0:
+            return None
+        self._next_unit += fresh
+        return self._book(worker, Piece(self._next_unit - fresh, fresh))
+
+    def done(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
+        """Count finished units; WireError if they are not this worker's or were counted before."""
+        entry = self._entry(worker, job)
+        places = units - entry.piece.first
+        if ((places < 0) | (places >= entry.piece.count)).any():
+            raise WireError(f"worker {worker} reports units outside its job {job}")
+        if entry.is_done[places].any() or len(np.unique(places)) < len(places):
+            raise WireError(f"worker {worker} reports a unit of job {job} twice")
+        entry.is_done[places] = True
+        self._count_done(job, entry, len(units))
+
+    def finish(self, worker: int, job: int) -> int:
+        """Count a whole job as done at once; return its units."""
+        entry = self._entry(worker, job)
+        n_units = entry.n_left
+        self._count_done(job, entry, n_units)
+        return n_units
+
+    def lose(self, worker: int, *, is_blamed: bool = True) -> int:
+        """Take back all that ``worker`` had under way; return how many units that is.
+
+        ``is_blamed`` is False when the worker left for reasons of its own, told to stop for example.
+        """
+        if self._tester == worker:
+            self._tester = None
+        mine = [number for number, job in self._open.items() if job.worker == worker]
+        return sum(self._give_back(self._open.pop(number), is_blamed) for number in mine)
+
+    def _book(self, worker: int, piece: Piece) -> tuple[int, Piece]:
+        job = self._next_job
+        self._next_job += 1
+        self._open[job] = _Open(piece, worker, np.zeros(piece.count, np.bool_))
+        self.books.issued += piece.count
+        return job, piece
+
+    def _is_tester(self, worker: int) -> bool:
+        """While suspect units wait, the first worker to ask for more is given no more until it is idle."""
+        if not self._returned:
+            self._tester = None
+        elif self._tester is None:
+            self._tester = worker
+        return self._tester == worker
+
+    def _is_on_trial(self, worker: int) -> bool:
+        return any(job.piece.deaths for job in self._open.values() if job.worker == worker)
+
+    def _entry(self, worker: int, job: int) -> _Open:
+        entry = self._open.get(job)
+        if entry is None or entry.worker != worker:
+            raise WireError(f"worker {worker} reports on job {job}, which it does not have")
+        return entry
+
+    def _count_done(self, job: int, entry: _Open, n_units: int) -> None:
+        self.books.done += n_units
+        entry.n_left -= n_units
+        if entry.n_left == 0:
+            del self._open[job]
+
+    def _give_back(self, job: _Open, is_blamed: bool) -> int:
+        self.books.lost += job.n_left
+        deaths = job.piece.deaths + is_blamed
+        for first, count in _runs(job):
+            for piece in self._cut(first, count, deaths, job.n_left):
+                self._put_back(piece)
+        return job.n_left
+
+    def _cut(self, first: int, count: int, deaths: int, n_lost: int) -> Iterable[Piece]:
+        """Smaller pieces after each death, single units before the last, so that few are set aside."""
+        size = count
+        if self._is_divisible and deaths:
+            size = 1 if deaths >= FATAL_DEATHS - 1 else math.isqrt(n_lost)
+        return (Piece(*part, deaths) for part in chunks(first, count, max(size, 1)))
+
+    def _put_back(self, piece: Piece) -> None:
+        if piece.deaths < FATAL_DEATHS:
+            self._returned.append(piece)
+            return
+        self.aside.append(piece)
+        self.books.set_aside += piece.count
+
+
+def _runs(job: _Open) -> Iterable[tuple[int, int]]:
+    """The units of a job that are not done, as (first, count) of each run of neighbours."""
+    left = np.flatnonzero(~job.is_done)
+    for run in np.split(left, np.flatnonzero(np.diff(left) > 1) + 1):
+        if len(run):
+            yield job.piece.first + int(run[0]), len(run)

@@ -1,0 +1,354 @@
+"""Keeps the workers alive, notices those that are not, and gives up with a diagnosis when it is hopeless.
+
+A closed pipe says that a worker is dead. A living one is suspected only when it owes us something and has been
+silent for longer than its own record explains: it is asked where it is, then killed, then replaced.
+"""
+
+import asyncio
+import enum
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from asyncplay.coordinator.evaluator import Thinkers
+from asyncplay.coordinator.habit import Habit
+from asyncplay.errors import PoolFailed, WireError
+from asyncplay.pools.link import Link, Pool
+from asyncplay.stats import WorkerStats
+from asyncplay.wire.codec import decode, encode
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Message, Ping, Pong, Stop
+
+log = logging.getLogger(__name__)
+
+LIVE_FLOOR_S, LIVE_CEILING_S = 0.002, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long is too long, in seconds."""
+
+    start_s: float = 120.0  # from spawn to hello, compiled kernels included
+    silence_floor_s: float = 5.0  # a learned limit is never below
+    silence_ceiling_s: float = 120.0  # nor above
+    backoff_s: float = 0.1  # before the first restart; doubles with each further failure
+    backoff_ceiling_s: float = 10.0
+    healthy_s: float = 30.0  # a worker this old starts with a clean record
+    window_s: float = 30.0  # the run ends when in this time
+    deaths_per_worker: int = 4  # more than this times the workers have died,
+    deaths: int = 8  # and more than this
+
+
+class Phase(enum.Enum):
+    STARTING = "starting"
+    READY = "ready"
+    SUSPECT = "suspect"
+    GONE = "gone"
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """One worker from its start to its end."""
+
+    number: int
+    phase: Phase
+    since_s: float  # in this phase
+    live: Habit  # how long it thinks, on the scale of batches
+    silence: Habit  # the same, on the scale of supervision
+    link: Link | None = None
+    pid: int = 0
+    has_work: bool = False
+    thinking: int = 1  # slots that will still ask with no answer in between
+    heard_s: float = 0.0  # its last frame, or our last word that it has to react to
+    rows: int = 0
+    is_leaving: bool = False
+    cause: str = ""  # what it said or what we did, if that explains its end
+    stacks: str = ""
+
+    @property
+    def owes(self) -> bool:
+        """Whether it is its turn to speak."""
+        return self.has_work and self.thinking > 0
+
+    def send(self, message: Message, now_s: float) -> None:
+        """Give it something to react to; its silence counts from now."""
+        assert self.link is not None, "a worker is spoken to before it has a link"
+        self.link.send(encode(message))
+        self.heard_s = now_s
+
+    def answer(self, ask: Ask, answer: Answer, now_s: float) -> None:
+        if self.phase is not Phase.GONE:
+            self.thinking += ask.slots
+            self.rows += len(ask.features)
+            self.send(answer, now_s)
+
+    def asked(self, ask: Ask) -> None:
+        self.thinking = ask.thinking
+
+
+@dataclass(slots=True)
+class _Post:
+    """A worker's number, whoever fills it."""
+
+    number: int
+    member: Member | None = None
+    retry_at_s: float = 0.0
+    failures: int = 0  # in a row
+    restarts: int = 0
+    reason: str = ""
+    is_wanted: bool = True
+
+
+class Listener(Protocol):
+    """Who gives the workers their work. A WireError raised in ``heard`` costs the worker that spoke."""
+
+    def ready(self, member: Member) -> None: ...
+
+    def heard(self, member: Member, message: Message, now_s: float) -> None: ...
+
+    def gone(self, member: Member, *, is_blamed: bool) -> None: ...
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Holds ``workers`` posts of a pool filled.
+
+    Lifetime: ``run`` is one task of the run's group. Order: each worker's frames in order of arrival. Limit: a
+    restart waits twice as long as the one before; too many deaths in a window raise PoolFailed. End: every
+    worker is told to stop, and is killed if it does not.
+    """
+
+    pool: Pool
+    workers: int
+    listener: Listener
+    patience: Patience = field(default_factory=Patience)
+    clock: Callable[[], float] = time.perf_counter
+    grace_s: float = 2.0
+    _posts: dict[int, _Post] = field(init=False, default_factory=dict)
+    _changed: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _ended: list[Link] = field(init=False, default_factory=list)
+    _deaths: deque[tuple[float, int, str]] = field(init=False, default_factory=deque)
+    _ticket: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self._posts = {number: _Post(number) for number in range(self.workers)}
+
+    async def run(self) -> None:
+        try:
+            while True:
+                await self._fill_posts()
+                self._watch()
+                await self._reap()
+                await self._sleep()
+        finally:
+            await self._end_all()
+
+    def members(self) -> Iterator[Member]:
+        """All that are alive, ready or not."""
+        return (post.member for post in self._posts.values() if post.member is not None)
+
+    def thinkers(self, now_s: float) -> Thinkers:
+        """Return who may still ask; a worker silent beyond its habit is not waited for."""
+        count, left_s = 0, 0.0
+        for member in self.members():
+            if member.phase is Phase.READY and member.owes:
+                still_s = member.heard_s + member.live.limit_s - now_s
+                if still_s > 0:
+                    count, left_s = count + member.thinking, max(left_s, still_s)
+        return Thinkers(count, left_s)
+
+    def pause(self, is_full: bool) -> None:
+        """Stop or go on reading from all workers."""
+        for member in self.members():
+            if member.link is not None:
+                member.link.pause() if is_full else member.link.resume()
+
+    def stats(self) -> list[WorkerStats]:
+        return [self._stats(post) for post in self._posts.values()]
+
+    async def stop(self) -> None:
+        """Tell all workers to leave and return when they have, or after the grace time."""
+        for post in self._posts.values():
+            post.is_wanted = False
+        for member in list(self.members()):
+            member.is_leaving = True
+            if member.link is not None and member.phase is not Phase.STARTING:
+                member.send(Stop(), self.clock())
+            elif member.link is not None:
+                member.link.kill()
+        deadline_s = self.clock() + self.grace_s
+        while any(self.members()) and self.clock() < deadline_s:
+            self._changed.clear()
+            await _wait(self._changed, deadline_s - self.clock())
+
+    async def _end_all(self) -> None:
+        """Whatever is still there is killed; nothing is left behind."""
+        for post in self._posts.values():
+            post.is_wanted = False
+        for member in list(self.members()):
+            member.is_leaving = True
+            if member.link is not None:
+                member.link.kill()
+                self._ended.append(member.link)
+            member.phase = Phase.GONE
+        await self._reap()
+
+    async def _fill_posts(self) -> None:
+        now_s = self.clock()
+        for post in self._posts.values():
+            if post.is_wanted and post.member is None and now_s >= post.retry_at_s:
+                await self._fill(post)
+
+    async def _fill(self, post: _Post) -> None:
+        patience, now_s = self.patience, self.clock()
+        silence = Habit(patience.silence_floor_s, patience.silence_ceiling_s)
+        member = Member(post.number, Phase.STARTING, now_s, Habit(LIVE_FLOOR_S, LIVE_CEILING_S), silence)
+        post.member = member
+        member.link = await self.pool.open(
+            post.number,
+            lambda body: self._frame(member, body),
+            lambda reason: self._lost(member, reason),
+        )
+
+    def _frame(self, member: Member, body: bytes | memoryview) -> None:
+        if member.phase is Phase.GONE:
+            return
+        message = decode(body)
+        now_s = self.clock()
+        match message:
+            case Pong():
+                self._note_stacks(member, message)
+                return  # its second thread is alive, which says nothing about the first
+            case Hello():
+                self._greet(member, message, now_s)
+            case Crash():
+                member.cause = message.reason
+                log.error("worker %d crashed: %s\n%s", member.number, message.reason, message.trace)
+            case Bye():
+                member.is_leaving = True
+            case _:
+                self._listen(member, message, now_s)
+        member.heard_s = max(member.heard_s, now_s)
+
+    def _listen(self, member: Member, message: Message, now_s: float) -> None:
+        if member.phase is Phase.STARTING:
+            raise WireError(f"worker {member.number} sent a {type(message).__name__} before its hello")
+        if member.phase is Phase.SUSPECT:
+            log.info("worker %d is back after %.1f s", member.number, now_s - member.heard_s)
+            member.phase = Phase.READY
+        if member.owes:
+            member.live.observe(now_s - member.heard_s)
+            member.silence.observe(now_s - member.heard_s)
+        if isinstance(message, Ask):
+            member.asked(message)
+        self.listener.heard(member, message, now_s)
+
+    def _greet(self, member: Member, hello: Hello, now_s: float) -> None:
+        if hello.protocol != PROTOCOL:
+            raise WireError(f"worker {member.number} speaks protocol {hello.protocol}, this is {PROTOCOL}")
+        member.pid, member.phase = hello.pid, Phase.READY
+        log.info("worker %d is ready after %.2f s, pid %d", member.number, now_s - member.since_s, hello.pid)
+        member.since_s = now_s
+        member.send(Hello(PROTOCOL, member.number, 0), now_s)
+        if not member.is_leaving:
+            self.listener.ready(member)
+        self._changed.set()
+
+    def _note_stacks(self, member: Member, pong: Pong) -> None:
+        member.stacks = pong.stacks
+        log.warning("worker %d is alive, but busy here:\n%s", member.number, pong.stacks)
+
+    def _lost(self, member: Member, reason: str) -> None:
+        if member.phase is Phase.GONE:
+            return
+        was_starting, member.phase = member.phase is Phase.STARTING, Phase.GONE
+        post = self._posts[member.number]
+        post.member = None
+        if member.link is not None:
+            self._ended.append(member.link)
+        if not member.is_leaving:
+            self._count_death(post, member, member.cause or reason, was_starting=was_starting)
+        self.listener.gone(member, is_blamed=not member.is_leaving)
+        self._changed.set()
+
+    def _count_death(self, post: _Post, member: Member, reason: str, *, was_starting: bool) -> None:
+        now_s, patience = self.clock(), self.patience
+        if not was_starting and now_s - member.since_s > patience.healthy_s:
+            post.failures = 0
+        wait_s = min(patience.backoff_s * 2**post.failures, patience.backoff_ceiling_s)
+        post.failures += 1
+        post.restarts += 1
+        post.reason, post.retry_at_s = reason, now_s + wait_s
+        self._deaths.append((now_s, post.number, reason))
+        log.warning("worker %d died: %s; a new one starts in %.1f s", post.number, reason, wait_s)
+
+    def _watch(self) -> None:
+        """Look at the clock: too many deaths, starts that take too long, silences that mean something."""
+        now_s = self.clock()
+        self._check_intensity(now_s)
+        for member in list(self.members()):
+            silent_s = now_s - member.heard_s
+            if member.phase is Phase.STARTING and now_s - member.since_s > self.patience.start_s:
+                self._kill(member, f"no hello within {self.patience.start_s:g} s")
+            elif member.phase is Phase.READY and member.owes and silent_s > member.silence.limit_s:
+                self._suspect(member, silent_s, now_s)
+            elif member.phase is Phase.SUSPECT and now_s - member.since_s > member.silence.limit_s:
+                self._kill(member, f"silent for {silent_s:.1f} s")
+
+    def _suspect(self, member: Member, silent_s: float, now_s: float) -> None:
+        log.warning(
+            "worker %d is silent for %.1f s, its limit is %.1f",
+            member.number,
+            silent_s,
+            member.silence.limit_s,
+        )
+        member.phase, member.since_s = Phase.SUSPECT, now_s
+        self._ticket += 1
+        if member.link is not None:
+            member.link.send_control(encode(Ping(self._ticket)))
+
+    def _kill(self, member: Member, why: str) -> None:
+        member.cause = why
+        if member.link is not None:
+            member.link.kill()
+
+    def _check_intensity(self, now_s: float) -> None:
+        while self._deaths and now_s - self._deaths[0][0] > self.patience.window_s:
+            self._deaths.popleft()
+        limit = max(self.patience.deaths, self.patience.deaths_per_worker * self.workers)
+        if len(self._deaths) > limit:
+            reasons = sorted({reason for _, _, reason in self._deaths})
+            raise PoolFailed(
+                f"{len(self._deaths)} workers died within {self.patience.window_s:g} s: {'; '.join(reasons)}"
+            )
+
+    async def _reap(self) -> None:
+        ended, self._ended = self._ended, []
+        for link in ended:
+            await link.reap()
+
+    async def _sleep(self) -> None:
+        """Until something happens or may be due."""
+        now_s = self.clock()
+        due = [self.patience.silence_floor_s / 2]
+        due += [
+            post.retry_at_s - now_s for post in self._posts.values() if post.is_wanted and post.member is None
+        ]
+        if not self._ended:
+            await _wait(self._changed, max(min(due), 0.0))
+        self._changed.clear()
+
+    def _stats(self, post: _Post) -> WorkerStats:
+        member = post.member
+        state = member.phase.value if member is not None else "waiting" if post.is_wanted else "left"
+        pid, rows = (member.pid, member.rows) if member is not None else (0, 0)
+        return WorkerStats(post.number, state, pid, rows, post.restarts, post.reason)
+
+
+async def _wait(event: asyncio.Event, timeout_s: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), timeout_s)
+    except TimeoutError:
+        return

@@ -1,0 +1,83 @@
+"""Workers as processes of this machine, each in an executor of its own so that a death breaks nobody else's."""
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import socket
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import cast
+
+from asyncplay.pools.link import OnFrame, OnLost
+from asyncplay.wire.pipe import Channel, connect
+
+Entry = Callable[[int, socket.socket, socket.socket], None]
+"""A worker's main function: its number, the data pipe, the control pipe. Never returns."""
+
+_adopted: list[tuple[Entry, int, socket.socket, socket.socket]] = []
+
+
+class LocalPool:
+    """Spawns a process for each link. Must be used from the main thread: a worker dies with the thread
+    that spawned it."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+
+    async def open(self, number: int, on_frame: OnFrame, on_lost: OnLost) -> "LocalLink":
+        data, worker_data = socket.socketpair()
+        control, worker_control = socket.socketpair()
+        executor = ProcessPoolExecutor(
+            1,
+            multiprocessing.get_context("spawn"),
+            initializer=_adopt,
+            initargs=(self._entry, number, worker_data, worker_control),
+        )
+        executor.submit(_run_adopted).add_done_callback(_ignore)
+        worker_data.close()  # the process holds the only copies now, so its end is seen here
+        worker_control.close()
+        data_channel = await connect(data, on_frame, on_lost)
+        control_channel = await connect(control, on_frame, lambda why: None)
+        return LocalLink(executor, data_channel, control_channel)
+
+
+class LocalLink:
+    """Two pipes and a process."""
+
+    def __init__(self, executor: ProcessPoolExecutor, data: Channel, control: Channel) -> None:
+        self._executor, self._data, self._control = executor, data, control
+        self.send, self.send_control = data.send, control.send
+        self.pause, self.resume, self.refuse = data.pause, data.resume, data.refuse
+
+    def kill(self) -> None:
+        for pid in self._pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    async def reap(self) -> None:
+        """The pipe is gone, so the process is useless: a last one that hangs is killed too."""
+        self.kill()
+        self._data.close()
+        self._control.close()
+        await asyncio.to_thread(self._executor.shutdown, wait=True, cancel_futures=True)
+
+    def _pids(self) -> list[int]:
+        # Before its hello a worker's pid is known to its executor alone, which names it nowhere else.
+        processes = cast(dict[int, object] | None, getattr(self._executor, "_processes", None))
+        return list(processes or ())
+
+
+def _adopt(entry: Entry, number: int, data: socket.socket, control: socket.socket) -> None:
+    """Runs in the worker: sockets can be inherited only here, not through a submit."""
+    _adopted.append((entry, number, data, control))
+
+
+def _run_adopted() -> None:
+    entry, number, data, control = _adopted.pop()
+    entry(number, data, control)
+
+
+def _ignore(future: object) -> None:
+    """A worker's end looks the same to its executor whatever the cause; its frames tell what it was."""

@@ -1,0 +1,85 @@
+"""The parts of a run put together: workers, their supervision, the queue and the device lane."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from asyncplay.coordinator.dispatch import Assignment, Dispatcher
+from asyncplay.coordinator.evaluator import Endpoint, Evaluator, Thinkers
+from asyncplay.coordinator.lane import Lane
+from asyncplay.coordinator.ledger import Ledger, Piece
+from asyncplay.coordinator.supervise import Member, Patience, Supervisor
+from asyncplay.coordinator.tuner import Tuner
+from asyncplay.pools.link import Pool
+from asyncplay.settings import Settings
+from asyncplay.wire.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The fixed limits of the queue; what can be tuned in a run is in Settings."""
+
+    hard_cap_s: float = 0.05
+    max_queued_rows: int = 65_536
+
+
+class Spine:
+    """One run's machinery, from the pool to the device.
+
+    Lifetime: ``run`` from the first worker's start to the last one's end. ``drain`` ends it when all issued work
+    is back, ``halt`` at once; both may be called from a signal handler of the loop.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        assignment: Assignment,
+        ledger: Ledger,
+        *,
+        workers: int,
+        settings: Settings,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+        patience: Patience = Patience(),  # noqa: B008
+        depth: int = 1,
+        on_message: Callable[[Member, Message], None] | None = None,
+        on_aside: Callable[[Piece], None] = lambda piece: None,
+    ) -> None:
+        self.settings, self.ledger = settings, ledger
+        self.lane = Lane(depth)
+        self.evaluator = Evaluator(
+            settings,
+            Tuner(seed=assignment.seed),
+            hard_cap_s=limits.hard_cap_s,
+            max_queued_rows=limits.max_queued_rows,
+            depth=depth,
+            thinkers=self._thinkers,
+            on_full=lambda is_full: self.supervisor.pause(is_full),
+        )
+        self.evaluator.join(self.lane)
+        self.dispatcher = Dispatcher(ledger, self.evaluator, assignment, on_message, on_aside)
+        self.supervisor = Supervisor(pool, workers, self.dispatcher, patience)
+        self._halt = asyncio.Event()
+
+    def serve(self, model: int, endpoint: Endpoint) -> None:
+        self.evaluator.serve(model, endpoint)
+
+    def drain(self) -> None:
+        """Issue nothing new, and end when what was issued is done."""
+        self.dispatcher.drain()
+
+    def halt(self) -> None:
+        """End now; what is under way is counted as lost."""
+        self._halt.set()
+
+    async def run(self) -> None:
+        """Work until the ledger is settled or somebody halts; raise what ended a part of it."""
+        async with asyncio.TaskGroup() as group:
+            services = [group.create_task(self.lane.run()), group.create_task(self.supervisor.run())]
+            ends = [group.create_task(self.dispatcher.settled.wait()), group.create_task(self._halt.wait())]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            await self.supervisor.stop()
+            for task in [*services, *ends]:
+                task.cancel()
+
+    def _thinkers(self, now_s: float) -> Thinkers:
+        return self.supervisor.thinkers(now_s)

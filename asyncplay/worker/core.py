@@ -1,0 +1,96 @@
+"""The worker without its pipes: messages in, messages out.
+
+A pool decides how the bytes travel: a process with a pipe, this very process, or another machine. The core
+never blocks and never reads a clock, so that all of them run the same code.
+"""
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from asyncplay.errors import WireError
+from asyncplay.wire.codec import decode
+from asyncplay.wire.messages import PROTOCOL, Bye, Crash, Hello, Job, Message, Stop
+
+
+class Step(NamedTuple):
+    """What a worker wants after thinking for a while."""
+
+    messages: list[Message]
+    pause_s: float | None  # 0: think on at once; None: until a message comes; else at most this long
+
+
+class Player(Protocol):
+    """One role of a worker. Owns its games or its table; all calls come from one thread."""
+
+    def take(self, job: Job) -> None:
+        """Add a job to what is already under way."""
+
+    def receive(self, message: Message) -> None:
+        """Take an answer, an acknowledgement or a delta."""
+
+    def advance(self, now_s: float) -> Step:
+        """Work on for a bounded while."""
+
+
+class Worker:
+    """Greets, takes jobs, hands messages to the player of their role, leaves when told to.
+
+    An exception in a player ends the worker with a Crash; this is the one place that catches them.
+    """
+
+    def __init__(self, number: int, pid: int, roles: Mapping[str, Callable[[], Player]]) -> None:
+        self._outbox: list[Message] = [Hello(PROTOCOL, number, pid)]
+        self._roles = roles
+        self._player: Player | None = None
+        self._role = ""
+        self.is_over = False  # once the messages of the next step are sent
+
+    def receive(self, body: bytes | memoryview) -> None:
+        """Take a frame's body."""
+        try:
+            self._handle(decode(body))
+        except Exception as error:
+            self._crash(error)
+
+    def advance(self, now_s: float) -> Step:
+        try:
+            return self._advance(now_s)
+        except Exception as error:
+            self._crash(error)
+            return self._advance(now_s)
+
+    def _handle(self, message: Message) -> None:
+        match message:
+            case Stop():
+                self._outbox.append(Bye())
+                self.is_over = True
+            case Hello():
+                check_protocol(message)
+            case Job():
+                self._player_for(message.role).take(message)
+            case _:
+                assert self._player is not None, f"a {type(message).__name__} came before any job"
+                self._player.receive(message)
+
+    def _advance(self, now_s: float) -> Step:
+        if self._outbox:
+            messages, self._outbox = self._outbox, []
+            return Step(messages, None if self.is_over else 0)
+        return Step([], None) if self._player is None or self.is_over else self._player.advance(now_s)
+
+    def _crash(self, error: Exception) -> None:
+        trace = "".join(traceback.format_exception(error))
+        self._outbox.append(Crash(f"{type(error).__name__}: {error}", trace))
+        self.is_over = True
+
+    def _player_for(self, role: str) -> Player:
+        """A worker changes its role only between two runs of jobs; the old player is dropped."""
+        if self._player is None or role != self._role:
+            self._player, self._role = self._roles[role](), role
+        return self._player
+
+
+def check_protocol(hello: Hello) -> None:
+    if hello.protocol != PROTOCOL:
+        raise WireError(f"the other end speaks protocol {hello.protocol}, this one {PROTOCOL}")

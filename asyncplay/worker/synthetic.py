@@ -1,0 +1,133 @@
+"""A load made to measure: slots that think, ask for one row each and check the answer.
+
+A unit is one row asked, answered and found right. Rows are random bytes that begin with their unit number,
+so that no two are alike and an answer to the wrong row is noticed.
+"""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.checksum import sim_answers
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Answer, Ask, Done, Job, Message, SyntheticSpec
+from asyncplay.worker.core import Step
+
+_REPORT_UNITS = 256
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class SyntheticPlayer:
+    """Keeps ``spec.slots`` rows under way as long as there are units."""
+
+    def __init__(self) -> None:
+        self._spec: SyntheticSpec | None = None
+        self._units: deque[tuple[int, range]] = deque()  # (job, its units not begun yet)
+        self._asked: dict[int, tuple[Indices, NDArray[np.uint8]]] = {}  # by ticket: slots, their rows
+        self._done: dict[int, list[int]] = {}  # by job: finished, not yet reported
+        self._ticket = 0
+        self._last_sent_s = -np.inf
+
+    def take(self, job: Job) -> None:
+        spec = decode(job.spec[HEADER.size :])
+        assert isinstance(spec, SyntheticSpec), "a synthetic job needs a synthetic spec"
+        if self._spec is None:
+            self._lay_out(spec, np.random.default_rng([job.seed, job.first]))
+        self._units.append((job.number, range(job.first, job.first + job.count)))
+
+    def receive(self, message: Message) -> None:
+        assert isinstance(message, Answer), f"a synthetic player was sent a {type(message).__name__}"
+        slots, rows = self._asked.pop(message.ticket)
+        if self._known.checked:
+            self._check(message, rows)
+        for job, unit in zip(self._job[slots].tolist(), self._unit[slots].tolist(), strict=True):
+            self._done.setdefault(job, []).append(unit)
+        self._ready_s[slots] = np.nan  # free: gets its next unit as time goes on
+
+    def advance(self, now_s: float) -> Step:
+        if self._spec is None:
+            return Step([], None)
+        self._begin(now_s)
+        messages: list[Message] = []
+        if now_s >= self._last_sent_s + self._spec.grain_s:
+            messages += self._ask(now_s)
+        thinking = np.isfinite(self._ready_s)
+        messages += self._report(is_idle=not thinking.any() and not self._asked)
+        if not thinking.any():
+            return Step(messages, None)
+        due_s = max(float(self._ready_s[thinking].min()), self._last_sent_s + self._spec.grain_s)
+        return Step(messages, max(due_s - now_s, 0.0))
+
+    @property
+    def _known(self) -> SyntheticSpec:
+        assert self._spec is not None, "an answer came before any job"
+        return self._spec
+
+    def _lay_out(self, spec: SyntheticSpec, random: np.random.Generator) -> None:
+        self._spec, self._random = spec, random
+        self._ready_s = np.full(spec.slots, np.nan)  # nan: free, inf: waits for an answer
+        self._unit = np.zeros(spec.slots, np.int64)
+        self._job = np.zeros(spec.slots, np.int64)
+        self._rows = random.integers(0, 256, (spec.slots, spec.features), np.uint8)
+        self._legal = np.tile(np.arange(spec.actions, dtype=np.int32), spec.slots)
+        self._offsets = np.arange(spec.slots + 1, dtype=np.int32) * np.int32(spec.actions)
+
+    def _begin(self, now_s: float) -> None:
+        """Give units to the free slots and let them think."""
+        free = np.flatnonzero(np.isnan(self._ready_s))
+        begun = 0
+        while begun < len(free) and self._units:
+            job, units = self._units.popleft()
+            slots = free[begun : begun + len(units)]
+            self._job[slots] = job
+            self._unit[slots] = units.start + np.arange(len(slots))
+            begun += len(slots)
+            if len(slots) < len(units):
+                self._units.appendleft((job, units[len(slots) :]))
+        self._ready_s[free[:begun]] = now_s + think_times(self._known, begun, self._random)
+
+    def _ask(self, now_s: float) -> list[Message]:
+        with np.errstate(invalid="ignore"):
+            slots = np.flatnonzero(self._ready_s <= now_s)
+        if len(slots) == 0:
+            return []
+        self._ready_s[slots] = np.inf
+        rows = self._rows[slots]
+        rows[:, :8] = self._unit[slots].view(np.uint8).reshape(-1, 8)
+        self._ticket += 1
+        self._asked[self._ticket] = slots, rows
+        self._last_sent_s = now_s
+        thinking = int(np.isfinite(self._ready_s).sum())
+        legal, offsets = self._legal[: len(slots) * self._known.actions], self._offsets[: len(slots) + 1]
+        return [Ask(self._ticket, 0, len(slots), thinking, rows, legal, offsets)]
+
+    def _check(self, answer: Answer, rows: NDArray[np.uint8]) -> None:
+        priors, values = sim_answers(rows, self._offsets[: len(rows) + 1], self._known.players)
+        _check_equal("priors", answer.priors, priors)
+        _check_equal("values", answer.values, values)
+
+    def _report(self, *, is_idle: bool) -> list[Message]:
+        """Tell of finished units in handfuls, and of the last ones at once."""
+        if not self._done or not (is_idle or sum(map(len, self._done.values())) >= _REPORT_UNITS):
+            return []
+        done, self._done = self._done, {}
+        return [Done(job, np.array(units, np.int64)) for job, units in done.items()]
+
+
+def think_times(spec: SyntheticSpec, count: int, random: np.random.Generator) -> Floats:
+    """Draw float64[count] think times; stragglers take their own fixed time."""
+    if spec.law == "constant":
+        times = np.full(count, spec.think_s)
+    elif spec.law == "exponential":
+        times = random.exponential(spec.think_s, count)
+    else:  # lognormal with deviation 1 of the logarithm
+        times = random.lognormal(np.log(spec.think_s) - 0.5, 1.0, count)
+    times[random.random(count) < spec.straggler_share] = spec.straggler_s
+    return times
+
+
+def _check_equal(name: str, got: NDArray[Any], wanted: NDArray[Any]) -> None:
+    assert np.array_equal(got, wanted), f"the {name} are not those of the rows that were asked about"

@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asyncplay.coordinator.ledger import FATAL_DEATHS, Ledger
+from asyncplay.coordinator.split import chunks, shares
+from asyncplay.errors import WireError
+
+
+@given(st.integers(0, 10_000), st.integers(1, 300))
+def test_shares_lose_nothing_and_differ_by_one_at_most(total, workers):
+    parts = shares(total, workers)
+    assert len(parts) == workers
+    assert sum(parts) == total
+    assert max(parts) - min(parts) <= 1
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 50))
+def test_chunks_cover_every_unit_once(first, count, size):
+    units = [unit for start, length in chunks(first, count, size) for unit in range(start, start + length)]
+    assert units == list(range(first, first + count))
+
+
+class Shop:
+    """Workers that take jobs, finish some units in any order and die."""
+
+    def __init__(self, ledger: Ledger, n_workers: int) -> None:
+        self.ledger = ledger
+        self.jobs: list[dict[int, list[int]]] = [{} for _ in range(n_workers)]
+        self.finished: list[int] = []
+
+    def take(self, worker: int, count: int) -> None:
+        if (job := self.ledger.issue(worker, count)) is not None:
+            number, piece = job
+            self.jobs[worker][number] = list(range(piece.first, piece.first + piece.count))
+
+    def finish(self, worker: int, count: int, order: int) -> None:
+        for number, units in list(self.jobs[worker].items()):
+            chosen = [units.pop((order * 7) % len(units)) for _ in range(min(count, len(units)))]
+            self.ledger.done(worker, number, np.array(chosen, np.int64))
+            self.finished += chosen
+            if not units:
+                del self.jobs[worker][number]
+
+    def die(self, worker: int, is_blamed: bool) -> None:
+        self.ledger.lose(worker, is_blamed=is_blamed)
+        self.jobs[worker].clear()
+
+    def check(self) -> None:
+        under_way = sum(len(units) for jobs in self.jobs for units in jobs.values())
+        assert self.ledger.books.outstanding == under_way
+        assert self.ledger.books.done == len(self.finished)
+
+
+MOVES = st.lists(
+    st.tuples(st.sampled_from(["take", "finish", "die", "leave"]), st.integers(0, 3), st.integers(1, 20)),
+    max_size=120,
+)
+
+
+@given(st.integers(0, 200), MOVES)
+def test_after_any_mix_of_deaths_every_unit_is_done_once_or_set_aside_after_three_deaths(total, moves):
+    shop = Shop(Ledger(total), 4)
+    for move, worker, number in moves:
+        match move:
+            case "take":
+                shop.take(worker, number)
+            case "finish":
+                shop.finish(worker, number, number)
+            case "die":
+                shop.die(worker, is_blamed=True)
+            case "leave":
+                shop.die(worker, is_blamed=False)
+        shop.check()
+    for _ in range(10_000):
+        if shop.ledger.is_settled:
+            break
+        for worker in range(4):
+            shop.take(worker, 7)
+            shop.finish(worker, 100, 3)
+    aside = [unit for piece in shop.ledger.aside for unit in range(piece.first, piece.first + piece.count)]
+    assert shop.ledger.is_settled
+    assert sorted(shop.finished + aside) == list(range(total))
+    assert all(piece.deaths == FATAL_DEATHS for piece in shop.ledger.aside)
+    books = shop.ledger.books
+    assert books.issued == books.done + books.lost
+    assert books.reissued + books.set_aside == books.lost
+
+
+def test_without_deaths_issued_is_done():
+    shop = Shop(Ledger(1000), 3)
+    for turn in range(1000):
+        shop.take(turn % 3, 10)
+        shop.finish(turn % 3, 3, turn)
+    assert (shop.ledger.books.issued, shop.ledger.books.done, shop.ledger.books.lost) == (1000, 1000, 0)
+
+
+def test_a_poisonous_unit_alone_is_set_aside_among_sixty_four():
+    """64 in flight, then pieces of 8, then single units: three deaths, one unit."""
+    ledger, poison, deaths = Ledger(64), 37, 0
+    while not ledger.is_settled:
+        job, piece = ledger.issue(0, 64)
+        units = range(piece.first, piece.first + piece.count)
+        if poison in units:
+            deaths += 1
+            ledger.lose(0)
+        else:
+            ledger.done(0, job, np.array(units, np.int64))
+    assert [(piece.first, piece.count) for piece in ledger.aside] == [(poison, 1)]
+    assert (deaths, ledger.books.done) == (3, 63)
+
+
+def test_lost_units_come_back_even_while_new_work_never_ends():
+    ledger = Ledger(None)
+    ledger.issue(0, 4)
+    ledger.lose(0)
+    seen: set[int] = set()
+    under_way: dict[int, list] = {1: [], 2: []}
+    for turn in range(40):
+        worker = 1 + turn % 2
+        if (job := ledger.issue(worker, 4)) is not None:
+            under_way[worker].append(job)
+        if len(under_way[worker]) > 1 or (under_way[worker] and turn > 10):
+            number, piece = under_way[worker].pop(0)
+            units = np.arange(piece.first, piece.first + piece.count)
+            ledger.done(worker, number, units)
+            seen |= set(units.tolist())
+    assert {0, 1, 2, 3} <= seen
+
+
+def test_a_work_that_cannot_be_divided_comes_back_whole():
+    ledger = Ledger(100, is_divisible=False)
+    ledger.issue(0, 60)
+    ledger.lose(0)
+    assert ledger.issue(1, 10)[1][:2] == (0, 60)
+
+
+def test_reports_that_cannot_be_true_are_refused():
+    ledger = Ledger(10)
+    job, _ = ledger.issue(0, 10)
+    ledger.done(0, job, np.array([1, 2]))
+    for worker, number, units in [
+        (1, job, [3]),
+        (0, job + 1, [3]),
+        (0, job, [10]),
+        (0, job, [2]),
+        (0, job, [4, 4]),
+    ]:
+        with pytest.raises(WireError):
+            ledger.done(worker, number, np.array(units))
