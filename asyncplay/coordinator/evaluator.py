@@ -84,6 +84,7 @@ class Evaluator:
         self._endpoints: dict[int, Endpoint] = {}
         self._queues: dict[int, deque[_Request]] = {}
         self._rows = 0
+        self._rows_per_slot = 1.0
         self._is_full = False
         self._unsent_slots = 0  # answered, but the answer is not on its way yet
         self._since_s = self._waited_row_s = 0.0
@@ -107,6 +108,7 @@ class Evaluator:
         self._count_waiting(now_s)
         self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
         self._add_rows(len(ask.features))
+        self._rows_per_slot += 0.1 * (len(ask.features) / ask.slots - self._rows_per_slot)
         if self._lane is not None:
             self._lane.wake()
 
@@ -186,6 +188,7 @@ class Evaluator:
             thinking=thinkers.count + self._unsent_slots,
             live_left_s=max(thinkers.left_s, self._hard_cap_s if self._unsent_slots else 0.0),
             free_in_s=self._free_in_s(now_s, running),
+            rows_per_slot=self._rows_per_slot,
         )
 
     def _free_in_s(self, now_s: float, running: int) -> float:

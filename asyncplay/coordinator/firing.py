@@ -40,6 +40,7 @@ class View(NamedTuple):
     thinking: int  # live slots that have not asked yet
     live_left_s: float  # until the last of them leaves the live set if it stays silent; 0 without any
     free_in_s: float  # 0 when the device can take a batch now, inf while its end is unknown
+    rows_per_slot: float = 1.0  # that a thinking slot will ask for
 
 
 class Rule(NamedTuple):
@@ -89,7 +90,7 @@ def _patience_s(view: View, rule: Rule) -> float:
     if rule.arm is Arm.INTEGRAL:
         return (PILE * rule.fixed_s - view.waited_row_s) / view.rows
     if rule.arm is Arm.HALF:
-        return math.inf if view.rows < view.thinking else 0.0
+        return math.inf if view.rows < view.thinking * view.rows_per_slot else 0.0
     if rule.arm is Arm.ALL:
         # Waiting for k slots saves k launches at most, so it is never worth more than k a. This
         # is what a straggler costs, instead of its whole absence.

@@ -42,7 +42,9 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
     if cls in (Ask, Game):
-        widths = draw(st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"])))
+        widths = draw(
+            st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"]))
+        )
         values["offsets"] = np.cumsum([0, *widths], dtype=np.int32)
         values["legal"] = np.arange(values["offsets"][-1], dtype=np.int32)
     if cls is Ask:
@@ -52,5 +54,5 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
         for name in ("decisions", "seats", "versions"):
             values[name] = np.zeros(n_rows, values[name].dtype)
         values["targets"] = np.ones(len(values["legal"]), np.float32)
-        values["outcome"] = values["returns"].astype(np.float32)
+        values["outcome"] = np.zeros(len(values["returns"]), np.float32)
     return values

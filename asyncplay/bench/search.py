@@ -1,0 +1,57 @@
+"""How fast trees, rules and encoding are by themselves: a network that says the same of everything."""
+
+import time
+from typing import TypedDict
+
+import numpy as np
+
+from asyncplay import games
+from asyncplay.search.group import Group, make_settings
+
+GAMES_A_GROUP = 256
+
+
+class SearchSpeed(TypedDict):
+    """One line of the table."""
+
+    game: str
+    sims_per_s: float
+
+
+def measure(game: str = "connect4", *, simulations: int = 32, seconds: float = 3.0) -> SearchSpeed:
+    """Play on one core with uniform priors and values of 0; the median of five equal windows."""
+    player = _Player(game, simulations)
+    player.play_for(0.3)
+    rates = sorted(player.play_for(seconds / 5) for _ in range(5))
+    return {"game": game, "sims_per_s": rates[2]}
+
+
+class _Player:
+    """A group that plays for ever; games that end are followed by the next seed."""
+
+    def __init__(self, game: str, simulations: int) -> None:
+        spec = games.load(game)
+        self._group = Group(spec, make_settings(spec, simulations=simulations), GAMES_A_GROUP)
+        self._values = np.zeros((GAMES_A_GROUP, spec.players), np.float32)
+        self._shares = np.float32(1) / np.maximum(np.arange(spec.max_legal + 1, dtype=np.float32), 1)  # of k legal actions: 1/k
+        self._next_seed = 0
+        self._start(np.arange(GAMES_A_GROUP, dtype=np.int32))
+
+    def play_for(self, seconds: float) -> float:
+        """Return simulations a second."""
+        group, begin = self._group, time.perf_counter()
+        before = group.simulations()
+        while (spent := time.perf_counter() - begin) < seconds:
+            finished = group.advance()
+            if len(finished):
+                self._start(finished)
+            rows = group.select()
+            n_legal = np.diff(rows.offsets)
+            group.backup(np.repeat(self._shares[n_legal], n_legal), self._values, 0)
+        return (group.simulations() - before) / spent
+
+    def _start(self, slots: np.ndarray) -> None:
+        seeds = np.arange(self._next_seed, self._next_seed + len(slots), dtype=np.uint64)
+        self._next_seed += len(slots)
+        self._group.start(slots, seeds)
+        self._group.advance()

@@ -1,0 +1,106 @@
+"""The command line. A command reads, builds and runs; what is heavy loads inside it, not on --help."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, CycloptsError, Parameter
+
+from asyncplay.errors import AsyncplayError
+
+EXIT_MISTAKE = 2
+
+app = App(name="asyncplay", help="Self-play training on the machine you have.")
+bench = App(name="bench", help="Measure one published table here.")
+app.command(bench)
+
+Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
+
+
+@app.command
+def train(
+    config: Path | None = None,
+    *,
+    run: Path | None = None,
+    headless: bool = False,
+    time_budget: float | None = None,
+    workers: int | None = None,
+    seed: int | None = None,
+    **settings: Settings,
+) -> int:
+    """Play and learn until the budget is spent or you stop it.
+
+    Parameters
+    ----------
+    config
+        A TOML file; without one, configs/default.toml.
+    run
+        The folder of the run; by default runs/GAME-TIME.
+    headless
+        Plain lines instead of the live console.
+    time_budget
+        Stop after this many seconds.
+    workers
+        Worker processes; 0 means one for each usable core.
+    seed
+        Of every random number of the run.
+    """
+    from asyncplay import app as build
+    from asyncplay.config import load
+
+    shortcuts = {("train", "time_budget_s"): time_budget, ("pool", "workers"): workers, ("train", "seed"): seed}
+    for (section, key), value in shortcuts.items():
+        if value is not None:
+            settings.setdefault(section, {})[key] = str(value)
+    return build.train(load(config or build.default_config(), settings), run_dir=run, headless=headless)
+
+
+@bench.command(name="wire")
+def bench_wire(*, json: bool = False) -> int:
+    """What a row costs the coordinator: decoded, queued, batched and answered."""
+    from asyncplay.bench import report, wire
+
+    return report.show(wire.measure(), as_json=json)
+
+
+@bench.command(name="batching")
+def bench_batching(*, real: bool = False, json: bool = False) -> int:
+    """The fire rule against fixed policies on a virtual clock, or through real processes.
+
+    Parameters
+    ----------
+    real
+        Real processes and pipes in real time instead of the virtual clock.
+    """
+    from asyncplay.bench import batching, batching_real, report
+
+    return report.show(batching_real.measure() if real else batching.measure(), as_json=json)
+
+
+@bench.command(name="search")
+def bench_search(*, game: str = "connect4", json: bool = False) -> int:
+    """Tree, rules and encoding alone: simulations/s of one core with a constant network."""
+    from asyncplay.bench import report, search
+
+    return report.show(search.measure(game), as_json=json)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; a user's mistake is one line and exit status 2."""
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        _show_keys(words)
+        return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except (CycloptsError, AsyncplayError) as error:
+        for line in str(error).splitlines():
+            print(f"asyncplay: {line}", file=sys.stderr)
+        return EXIT_MISTAKE
+
+
+def _show_keys(words: list[str]) -> None:
+    """The help of ``train`` ends with every key of the configuration."""
+    if words[:1] == ["train"] and ("--help" in words or "-h" in words):
+        from asyncplay.config import keys
+
+        lines = [f"--{name.replace('_', '-')} (default {default}): {meaning}" for name, default, meaning in keys()]
+        app["train"].help_epilogue = "\n\n".join(lines)

@@ -1,0 +1,110 @@
+"""The contract between games and everything that plays them.
+
+A game is a ``GameSpec``: sizes and kernels. All kernels share these arguments:
+
+``rules``     int64[R], what was fixed before the game: the options first (players, board, cards ...),
+              then whatever tables the kernels look up. Options live here and not in the code, so that
+              one compiled kernel serves them all; not in the state either, which is copied often.
+``state``     int64[S], one position, all of it: hidden cards, counters and the move limit included.
+              Bitboards are single words; a board of many small cells may be seen as bytes
+              (``state.view(np.int8)``). Copying the words copies the position.
+``viewer``    the seat through whose eyes the position is seen.
+``stream``    uint64[4], see rng.py; the only source of chance.
+
+Kernels write into arrays the caller owns, never allocate, never check legality and keep nothing.
+
+============  ===============================================================================
+reset         the position before anything happened; no chance in it (a deal is a chance turn)
+to_move       the seat to decide, 0 .. P-1, or CHANCE_TURN, or GAME_OVER; a player may have
+              several decisions in a row
+legal         write the legal actions of the seat to move, ascending, as indices; return how many:
+              at least one unless it is a chance turn or the game is over, where it is 0
+play          apply a decision of the seat to move
+chance        draw what happens at a chance turn and apply it
+returns       float64[P], what each seat has got so far, in the game's own units; the reward of a
+              step is the difference it makes. Board games: 0 until the end
+encode        features of the position as the viewer sees it; every entry is written
+key           uint64, equal for positions that look the same to the viewer, else different
+determinize   int64[D, S], D positions that look the same to the viewer, drawn as the rules of the
+              game say; a copy where nothing is hidden
+============  ===============================================================================
+
+Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
+the viewer: entry k belongs to seat (viewer + k) mod P.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import float32, float64, int32, int64, uint8, uint64, void
+from numpy.typing import NDArray
+
+from asyncplay.games.kernels import Kernels
+
+CHANCE_TURN, GAME_OVER = -1, -2
+
+RULES, STATE, STREAM = int64[::1], int64[::1], uint64[::1]
+
+RESET = void(RULES, STATE)
+TO_MOVE = int64(RULES, STATE)
+LEGAL = int64(RULES, STATE, int32[::1])
+PLAY = void(RULES, STATE, int64)
+CHANCE = void(RULES, STATE, STREAM)
+RETURNS = void(RULES, STATE, float64[::1])
+ENCODE_BYTES = void(RULES, STATE, int64, uint8[::1])
+ENCODE_FLOATS = void(RULES, STATE, int64, float32[::1])
+KEY = uint64(RULES, STATE, int64)
+DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
+
+
+class Symmetries(NamedTuple):
+    """The ways Y to turn a position without changing the game; the first changes nothing.
+
+    Turned features are ``row[features[y]]``; action ``a`` becomes ``actions[y, a]``.
+    """
+
+    features: NDArray[np.int32]  # int32[Y, F]
+    actions: NDArray[np.int32]  # int32[Y, A]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GameSpec:
+    """A game with its options chosen: what a network, a search and a store need to know of it."""
+
+    name: str
+    players: int  # P, 2 to 8
+    rules: NDArray[np.int64]  # int64[R], the first argument of every kernel
+    state_words: int  # S
+    actions: int  # A, indices run 0 .. A-1
+    features: int  # F
+    feature_dtype: type[np.generic]  # uint8 or float32
+    planes: tuple[int, int, int] | None  # channels, rows, columns for convolutions; None: no board
+    max_legal: int  # most legal actions of any position
+    max_decisions: int  # most decisions of any game, forced ones included; the rules end it there
+    zero_sum: bool  # the returns of a finished game add up to 0
+    is_hidden: bool  # seats see different things, so that a search starts from ``determinize``
+    n_symmetries: int  # Y, at least 1
+    symmetries: Callable[[], Symmetries]
+    kernels: Kernels
+    entry_module: str  # where the search is compiled for this game
+    value_scale: float = 1.0  # returns * value_scale + value_offset is what networks learn and
+    value_offset: float = 0.0  # searches back up: within -1 .. 1
+
+    def new_state(self) -> NDArray[np.int64]:
+        """Return the position before anything happened."""
+        state = np.empty(self.state_words, np.int64)
+        self.kernels.reset(self.rules, state)
+        return state
+
+
+def board_symmetries(turned_cells: NDArray[Any], turned_actions: NDArray[Any], channels: int) -> Symmetries:
+    """Symmetries of features that are ``channels`` planes over the same cells.
+
+    ``turned_cells`` int[Y, C]: where each cell of the turned board comes from; ``turned_actions``
+    int[Y, A]: what each action becomes.
+    """
+    n_cells = turned_cells.shape[1]
+    planes = [turned_cells + channel * n_cells for channel in range(channels)]
+    return Symmetries(np.concatenate(planes, axis=1).astype(np.int32), turned_actions.astype(np.int32))

@@ -1,0 +1,1 @@
+"""What can compute estimates: torch, onnxruntime, and a simulated accelerator that computes nothing."""

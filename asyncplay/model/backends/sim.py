@@ -1,0 +1,80 @@
+"""A simulated accelerator: it answers a checkable hash at the moment a real one would have answered.
+
+Never imports torch. Figures measured with it are to be called simulated.
+"""
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from asyncplay.checksum import sim_answers
+from asyncplay.model.backend import Finish, Prepared
+from asyncplay.payloads import Array, Estimates, Positions
+
+PR_SET_TIMERSLACK = 29
+_sharpened = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class SimSpeed:
+    """A batch of n rows is done at max(launch + host_s, device free) + device_s + n / rows_per_s."""
+
+    device_s: float
+    host_s: float
+    rows_per_s: float
+
+    def done_at(self, launched_s: float, free_s: float, rows: int) -> float:
+        return max(launched_s + self.host_s, free_s) + self.device_s + rows / self.rows_per_s
+
+
+class SimBackend:
+    """Two batches in flight where the host has a share to hide."""
+
+    name = "sim"
+
+    def __init__(
+        self,
+        speed: SimSpeed,
+        players: int,
+        version: int = 0,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        self.depth = 2 if speed.host_s > 0 else 1
+        self._speed = speed
+        self._players = players
+        self._version = version
+        self._clock = clock
+        self._sleep = sleep or sharp_sleep
+        self._free_s = 0.0
+
+    def launch(self, positions: Positions) -> Finish:
+        done_s = self._speed.done_at(self._clock(), self._free_s, len(positions.features))
+        self._free_s = done_s
+        version = self._version
+
+        def finish() -> Estimates:
+            answers = sim_answers(positions.features, positions.offsets, self._players)
+            if (left_s := done_s - self._clock()) > 0:
+                self._sleep(left_s)
+            return Estimates(*answers, version)
+
+        return finish
+
+    def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
+        return Prepared(version, None)
+
+    def swap(self, prepared: Prepared) -> None:
+        self._version = prepared.version
+
+
+def sharp_sleep(duration_s: float) -> None:
+    """Sleep without the 50 us by which Linux may let a timer be late."""
+    if sys.platform == "linux" and not getattr(_sharpened, "done", False):
+        ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
+        _sharpened.done = True
+    time.sleep(duration_s)

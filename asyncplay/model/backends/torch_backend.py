@@ -1,0 +1,196 @@
+"""Inference with torch on CUDA, MPS or the CPU: one path, three kinds of stream."""
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from asyncplay.model import nets
+from asyncplay.model.backend import Finish, Prepared
+from asyncplay.model.backends.streams import open_stream
+from asyncplay.model.priors import flat_index, segment_softmax
+from asyncplay.model.shape import NetShape
+from asyncplay.model.threads import use_threads
+from asyncplay.payloads import Array, Estimates, Positions
+
+SMALLEST_BUCKET = 16
+REDUCED = (torch.float16, torch.bfloat16)
+WORTH_IT = 0.9  # share of the float32 time that a reduced dtype must stay below
+AGREEMENT = 0.03  # largest difference of a value or a prior that a reduced dtype may make
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A network on its device, and the dtype of its matrix products."""
+
+    net: nets.Net
+    dtype: torch.dtype
+
+    def run(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """uint8 or float32 in, float32 out."""
+        reduced = self.dtype != torch.float32
+        with torch.autocast(features.device.type, self.dtype if reduced else None, enabled=reduced):
+            logits, values = self.net(features.to(torch.float32))
+        return logits.to(torch.float32), values.to(torch.float32)
+
+
+class Staging:
+    """Host buffers of one batch in flight. They grow to the largest batch seen and are used again."""
+
+    def __init__(self, pins: bool) -> None:
+        self._pins = pins
+        self._buffers: dict[str, Tensor] = {}
+
+    def room(self, name: str, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """An uninitialised buffer, the beginning of a kept one where that is large enough."""
+        kept = self._buffers.get(name)
+        if kept is None or kept.dtype != dtype or len(kept) < shape[0]:
+            kept = torch.empty(shape, dtype=dtype, pin_memory=self._pins)
+            self._buffers[name] = kept
+        return kept[: shape[0]]
+
+
+class TorchBackend:
+    """Keeps two batches in flight on an accelerator.
+
+    There, a batch is filled up to one of a few sizes, so that the libraries tune themselves only a few
+    times; only the logits of legal actions come back.
+    """
+
+    def __init__(
+        self,
+        shape: NetShape,
+        weights: Mapping[str, Array],
+        version: int,
+        *,
+        device: str = "cpu",
+        threads: int = 1,  # on a CPU
+    ) -> None:
+        self.name = "torch-cpu" if device == "cpu" else device
+        self.depth = 1 if device == "cpu" else 2
+        self._shape = shape
+        self._device = device
+        self._threads = threads
+        self._stream = open_stream(device)
+        self._idle: deque[Staging] = deque()
+        self._dtype = torch.float32
+        self._sample = np.random.default_rng(0).random((SMALLEST_BUCKET, shape.features), np.float32)
+        self._current = self.prepare(weights, version)
+
+    def launch(self, positions: Positions) -> Finish:
+        if self._device == "cpu":
+            use_threads(self._threads)
+        current, rows = self._current, len(positions.features)
+        if self._dtype != torch.float32:
+            self._sample = positions.features[:SMALLEST_BUCKET].copy()
+        staging = self._idle.pop() if self._idle else Staging(self._stream.pins)
+        features, index = self._stage(positions, staging)
+        chosen = staging.room("chosen", (len(index),), torch.float32)
+        values = staging.room("values", (rows, self._shape.players), torch.float32)
+        with torch.inference_mode(), self._stream.entered():
+            all_logits, all_values = current.engine.run(self._send(features))
+            results = [all_logits.flatten()[self._send(index)], all_values[:rows]]
+            fetch = self._stream.bring(results, [chosen, values])
+        offsets = positions.offsets
+
+        def finish() -> Estimates:
+            fetch()
+            estimates = Estimates(
+                segment_softmax(chosen.numpy(), offsets), values.numpy().copy(), current.version
+            )
+            self._idle.append(staging)
+            return estimates
+
+        return finish
+
+    def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
+        engine = self._trusted(nets.build_from(self._shape, weights, self._device))
+        self._stream.wait()
+        return Prepared(version, engine)
+
+    def swap(self, prepared: Prepared) -> None:
+        self._current = prepared
+
+    def warm_up(self, max_rows: int) -> None:
+        """Let an accelerator tune itself for every batch size up to ``max_rows``, and measure whether a
+        reduced dtype pays. To be called before the first launch, on the lane's thread."""
+        net = self._current.engine.net
+        rows = torch.tensor(np.resize(self._sample, (bucket(max_rows), self._shape.features)))
+        with torch.inference_mode(), self._stream.entered():
+            rows = rows.to(self._device)
+            seconds = {dtype: self._seconds(Engine(net, dtype), rows) for dtype in (torch.float32, *REDUCED)}
+            self._dtype = fastest(seconds)
+            for size in buckets(max_rows):
+                Engine(net, self._dtype).run(rows[:size])
+        self._current = Prepared(self._current.version, self._trusted(net))
+        self._stream.wait()
+
+    def _trusted(self, net: nets.Net) -> Engine:
+        """In the dtype that was measured fastest, or in float32 where these weights do not bear it."""
+        sample = torch.tensor(self._sample, device=self._device)
+        if self._dtype == torch.float32 or not agrees(Engine(net, self._dtype), sample):
+            return Engine(net, torch.float32)
+        return Engine(net, self._dtype)
+
+    def _stage(self, positions: Positions, staging: Staging) -> tuple[Tensor, Tensor]:
+        """Copy a batch to where the device can fetch it while the caller's arrays go their way."""
+        rows = len(positions.features)
+        room = rows if self._device == "cpu" else bucket(rows)
+        dtype = torch.uint8 if positions.features.dtype == np.uint8 else torch.float32
+        features = staging.room("features", (room, self._shape.features), dtype)
+        features.numpy()[:rows] = positions.features
+        index = staging.room("index", (len(positions.legal),), torch.int64)
+        index.numpy()[:] = flat_index(positions, self._shape.actions)
+        return features, index
+
+    def _send(self, buffer: Tensor) -> Tensor:
+        return buffer.to(self._device, non_blocking=buffer.is_pinned())
+
+    def _seconds(self, engine: Engine, rows: Tensor) -> float:
+        """The best of five, after one that tunes."""
+        times = [0.0]
+        for _ in range(6):
+            engine.run(rows)
+            self._stream.wait()
+            times.append(time.perf_counter())
+        return min(after - before for before, after in pairwise(times[1:]))
+
+
+def bucket(rows: int) -> int:
+    """The next of 16, 24, 32, 48, 64, 96, ...: at most a third of a batch is filling, beyond the least."""
+    power = max(SMALLEST_BUCKET, 1 << (rows - 1).bit_length())
+    return power * 3 // 4 if power > SMALLEST_BUCKET and rows <= power * 3 // 4 else power
+
+
+def buckets(max_rows: int) -> list[int]:
+    """All sizes that batches of up to ``max_rows`` are filled up to."""
+    sizes = [bucket(1)]
+    while sizes[-1] < max_rows:
+        sizes.append(bucket(sizes[-1] + 1))
+    return sizes
+
+
+def fastest(seconds: Mapping[torch.dtype, float]) -> torch.dtype:
+    """float32 unless another dtype is clearly faster."""
+    best = min(seconds, key=seconds.__getitem__)
+    return best if seconds[best] < WORTH_IT * seconds[torch.float32] else torch.float32
+
+
+@torch.inference_mode()
+def agrees(engine: Engine, features: Tensor) -> bool:
+    """Whether the engine's answers are those of float32, but for little."""
+    exact = _answers(Engine(engine.net, torch.float32), features)
+    return all(
+        bool(torch.isfinite(ours).all()) and float((ours - theirs).abs().max()) <= AGREEMENT
+        for ours, theirs in zip(_answers(engine, features), exact, strict=True)
+    )
+
+
+def _answers(engine: Engine, features: Tensor) -> Sequence[Tensor]:
+    logits, values = engine.run(features)
+    return torch.softmax(logits, 1), values

@@ -1,0 +1,53 @@
+"""How many cores we may use, and how the model shares them with the workers."""
+
+import math
+import os
+from pathlib import Path
+
+
+def usable_cores(root: Path = Path("/")) -> int:
+    """Cores of this process: what its affinity allows, cut by the quotas of its control groups."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, math.floor(min(allowed, quota_cores(root))))
+
+
+def quota_cores(root: Path = Path("/")) -> float:
+    """The smallest quota above us, in cores; infinite where there is none."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return math.inf
+    return min((_group_quota(root, *line.split(":", 2)[1:]) for line in lines), default=math.inf)
+
+
+def thread_plan(workers: int, cores: int, model_share: float = 0.5) -> int:
+    """Threads for the model on a CPU.
+
+    Cores no worker needs are the model's; of all cores it gets its share of the work, because workers
+    that wait for answers leave theirs idle. ``model_share`` is the model's time for a row over the time
+    of model and worker for a row.
+    """
+    return min(cores, max(1, cores - workers, round(cores * model_share)))
+
+
+def _group_quota(root: Path, controllers: str, group: str) -> float:
+    """Version 2 has no controllers in its line, version 1 names them."""
+    if controllers and "cpu" not in controllers.split(","):
+        return math.inf
+    base = root / "sys/fs/cgroup" / controllers
+    inside = base / group.strip("/")
+    folders = [folder for folder in (inside, *inside.parents) if folder.is_relative_to(base)]
+    return min(_folder_quota(folder, is_version_1=bool(controllers)) for folder in folders)
+
+
+def _folder_quota(folder: Path, *, is_version_1: bool) -> float:
+    """A group that is not visible from inside a container limits nothing that we could read."""
+    try:
+        if is_version_1:
+            quota = (folder / "cpu.cfs_quota_us").read_text()
+            period = (folder / "cpu.cfs_period_us").read_text()
+        else:
+            quota, period = (folder / "cpu.max").read_text().split()
+        return math.inf if quota == "max" or int(quota) < 0 else int(quota) / int(period)
+    except (OSError, ValueError):
+        return math.inf

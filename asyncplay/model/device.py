@@ -1,0 +1,200 @@
+"""Which backend computes here: what this machine has, how fast each is, and opening one."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from asyncplay.errors import AsyncplayError
+from asyncplay.model.backend import Backend
+from asyncplay.model.cores import thread_plan, usable_cores
+from asyncplay.model.shape import NetShape
+from asyncplay.payloads import Array, Positions
+
+__all__ = [
+    "BACKENDS",
+    "Candidate",
+    "Choice",
+    "Figure",
+    "available",
+    "candidates",
+    "choose",
+    "forward_limit",
+    "open_backend",
+    "resize",
+    "thread_plan",
+    "usable_cores",
+]
+
+BACKENDS = ("cuda", "mps", "torch-cpu", "onnx-fp32")
+ON_CPU = ("torch-cpu", "onnx-fp32")
+_WANTING = {"cuda": "CUDA device", "mps": "Apple GPU that torch can use"}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A backend and the threads it would use; an accelerator uses none."""
+
+    backend: str
+    threads: int
+
+    def __str__(self) -> str:
+        return f"{self.backend} x{self.threads}" if self.backend in ON_CPU else self.backend
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What was measured of a candidate."""
+
+    candidate: Candidate
+    rows: int  # in a batch
+    rows_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The fastest candidate, and the figures it was chosen by, fastest first."""
+
+    figures: tuple[Figure, ...]
+
+    @property
+    def best(self) -> Candidate:
+        return self.figures[0].candidate
+
+    @property
+    def rows_per_s(self) -> float:
+        return self.figures[0].rows_per_s
+
+    def report(self) -> list[str]:
+        """A line for each candidate."""
+        return [
+            f"{figure.candidate}: {figure.rows_per_s:,.0f} rows/s at {figure.rows}" for figure in self.figures
+        ]
+
+
+def available(name: str) -> bool:
+    """Whether this machine can run the backend."""
+    import torch
+
+    if name == "cuda":
+        return torch.cuda.is_available()
+    if name == "mps":
+        return torch.backends.mps.is_available()
+    return name in ON_CPU
+
+
+def candidates(name: str, thread_options: Sequence[int]) -> list[Candidate]:
+    """What a configured name stands for: "auto" is everything this machine has."""
+    if name == "auto":
+        names = [backend for backend in BACKENDS if available(backend)]
+    else:
+        _check(name)
+        names = [name]
+    return [
+        Candidate(backend, threads)
+        for backend in names
+        for threads in (thread_options if backend in ON_CPU else thread_options[:1])
+    ]
+
+
+def open_backend(
+    name: str,
+    shape: NetShape,
+    weights: Mapping[str, Array],
+    version: int,
+    threads: int,
+    *,
+    max_rows: int = 1024,  # the largest batch that an accelerator is tuned for
+) -> Backend:
+    """Raises AsyncplayError for a name that means nothing or nothing here."""
+    _check(name)
+    if name == "onnx-fp32":
+        from asyncplay.model.backends.onnx_backend import OnnxBackend
+
+        return OnnxBackend(shape, weights, version, threads=threads)
+    from asyncplay.model.backends.torch_backend import TorchBackend
+
+    device = "cpu" if name == "torch-cpu" else name
+    backend = TorchBackend(shape, weights, version, device=device, threads=threads)
+    if device != "cpu":
+        backend.warm_up(max_rows)
+    return backend
+
+
+def choose(
+    options: Iterable[Candidate],
+    open_candidate: Callable[[Candidate], Backend],
+    sample: Positions,
+    *,
+    budget_s: float = 1.5,
+) -> Choice:
+    """Measure every candidate on ``sample`` and sort by speed; the budget is split evenly."""
+    options = list(options)
+    share_s = budget_s / len(options)
+    figures = [_measure(option, open_candidate(option), sample, share_s) for option in options]
+    return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
+
+
+def forward_limit(
+    open_candidate: Callable[[Candidate], Backend],
+    options: Iterable[Candidate],
+    sample: Positions,
+    batch_rows: Iterable[int],
+    *,
+    each_s: float = 0.3,
+) -> Choice:
+    """The most rows/s this machine's model can answer: every candidate at every batch size."""
+    figures: list[Figure] = []
+    sizes = list(batch_rows)
+    for option in options:
+        backend = open_candidate(option)
+        figures += [_measure(option, backend, resize(sample, rows), each_s) for rows in sizes]
+    return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
+
+
+def resize(positions: Positions, rows: int) -> Positions:
+    """The same rows over and over, ``rows`` of them."""
+    old_counts = np.diff(positions.offsets)
+    chosen = np.arange(rows) % len(old_counts)
+    counts = old_counts[chosen]
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    legal = positions.legal[np.repeat(positions.offsets[chosen], counts) + within]
+    return Positions(positions.features[chosen], legal, offsets)
+
+
+def _measure(option: Candidate, backend: Backend, sample: Positions, budget_s: float) -> Figure:
+    """As many batches in flight as the backend likes. The best run of batches counts: what slows one
+    down comes from elsewhere."""
+    flight = max(2, backend.depth)
+    best_s = float("inf")
+    end_s = time.perf_counter() + budget_s
+    _run(backend, sample, 1)
+    while best_s == float("inf") or time.perf_counter() < end_s:
+        started_s = time.perf_counter()
+        _run(backend, sample, flight)
+        best_s = min(best_s, (time.perf_counter() - started_s) / flight)
+    rows = len(sample.features)
+    return Figure(option, rows, rows / best_s)
+
+
+def _run(backend: Backend, sample: Positions, batches: int) -> None:
+    """Batches one after another, ``depth`` of them in flight."""
+    flying = []
+    for _ in range(batches):
+        flying.append(backend.launch(sample))
+        if len(flying) == backend.depth:
+            flying.pop(0)()
+    for finish in flying:
+        finish()
+
+
+def _check(name: str) -> None:
+    if name not in BACKENDS:
+        known = ", ".join(("auto", *BACKENDS, "sim"))
+        raise AsyncplayError(f"device.backend is {name!r}, must be one of {known}")
+    if not available(name):
+        raise AsyncplayError(
+            f"device.backend is {name!r}, but this machine has no {_WANTING[name]}; use 'auto'"
+        )

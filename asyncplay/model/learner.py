@@ -1,0 +1,191 @@
+"""Trains one network, a few rows at a time."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from asyncplay.errors import AsyncplayError
+from asyncplay.model import nets
+from asyncplay.model import weights as named
+from asyncplay.model.examples import Examples
+from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
+from asyncplay.model.schedule import Schedule
+from asyncplay.model.shape import NetShape
+from asyncplay.model.threads import use_threads
+from asyncplay.payloads import Array
+
+MOMENTS = ("exp_avg", "exp_avg_sq")
+"""AdamW's memory of a weight, by its names in torch."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerSettings:
+    """How a network is trained."""
+
+    schedule: Schedule = field(default_factory=Schedule)
+    weight_decay: float = 1e-2  # of matrices only, times the learning rate each step
+    value_weight: float = 1.0  # of the value's loss beside the policy's
+    clip_norm: float = 1.0  # longest gradient
+
+
+class StepReport(NamedTuple):
+    """One finished training step. Losses are means over the batch, before the step."""
+
+    step: int  # steps done, this one included
+    rows: int  # of this step
+    policy_loss: float
+    value_loss: float
+    gradient_norm: float  # before clipping
+    learning_rate: float
+
+
+class Saved(NamedTuple):
+    """All that a learner knows, copied: what is slow, ``to_bytes``, may be done on another thread."""
+
+    tensors: dict[str, Array]  # weights and moments
+    facts: str  # JSON: counters and the network's shape
+
+    def to_bytes(self) -> bytes:
+        """The tensors as a safetensors file."""
+        return named.to_bytes(self.tensors)
+
+
+Job = Callable[[], StepReport | None]
+
+
+class Learner:
+    """Owns a network and its optimizer.
+
+    Lifetime: one run. All methods belong to the lane's thread; between two jobs of a step the lane may
+    do other work, even publish: weights change only in a step's last job. A step that is abandoned
+    leaves no trace.
+    """
+
+    def __init__(
+        self,
+        shape: NetShape,
+        settings: LearnerSettings,
+        seed: int,
+        *,
+        device: str = "cpu",
+        threads: int | None = None,  # None leaves torch's own choice alone
+    ) -> None:
+        self.shape = shape
+        self.steps = 0
+        self.rows = 0
+        self._settings = settings
+        self._device = device
+        self._threads = threads
+        self._net = nets.build(shape, seed).to(device)
+        self._optimizer = _adamw(self._net, settings)
+        self._sums = torch.zeros(2)
+
+    def micro_batches(self, batch: Examples, rows_per_micro: int) -> Iterator[Job]:
+        """One training step as short jobs, to be called in order; the last returns the report.
+
+        The parts' gradients add up to the gradient of the whole batch.
+        """
+        total = float(batch.weight.sum())
+        starts = range(0, batch.rows, rows_per_micro)
+        for start in starts:
+            part = batch.part(start, min(start + rows_per_micro, batch.rows))
+            yield self._job(part, total, is_first=start == 0, whole=batch if start == starts[-1] else None)
+
+    def train(self, batch: Examples, rows_per_micro: int | None = None) -> StepReport:
+        """One step without a pause."""
+        report = None
+        for job in self.micro_batches(batch, rows_per_micro or batch.rows):
+            report = job()
+        assert report is not None, "a batch has rows"
+        return report
+
+    def weights(self) -> dict[str, Array]:
+        """A copy, ready to be published."""
+        return named.snapshot(self._net)
+
+    def save(self) -> Saved:
+        """Everything needed to go on as if nothing had happened."""
+        tensors = {f"weight/{name}": value for name, value in self.weights().items()}
+        for name, weight in self._net.named_parameters():
+            for moment in MOMENTS if weight in self._optimizer.state else ():
+                tensors[f"{moment}/{name}"] = named.to_array(self._optimizer.state[weight][moment])
+        facts = {"steps": self.steps, "rows": self.rows, "shape": asdict(self.shape)}
+        return Saved(tensors, json.dumps(facts))
+
+    def load(self, data: bytes, facts: str) -> None:
+        """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
+        known = json.loads(facts)
+        if known["shape"] != json.loads(json.dumps(asdict(self.shape))):
+            raise AsyncplayError(f"the saved network is {known['shape']}, wanted {asdict(self.shape)}")
+        tensors = named.from_bytes(data)
+        self.steps, self.rows = known["steps"], known["rows"]
+        self._optimizer.state.clear()
+        for name, weight in self._net.named_parameters():
+            self._load_weight(name, weight, tensors)
+
+    @torch.no_grad()
+    def _load_weight(self, name: str, weight: nn.Parameter, tensors: dict[str, Array]) -> None:
+        weight.copy_(torch.tensor(tensors[f"weight/{name}"]))
+        if self.steps:
+            memory = {moment: torch.zeros_like(weight) for moment in MOMENTS}
+            for moment, value in memory.items():
+                value.copy_(torch.tensor(tensors[f"{moment}/{name}"]))
+            step = torch.tensor(float(self.steps), device=weight.device)
+            self._optimizer.state[weight] = {"step": step, **memory}
+
+    def _job(self, part: Examples, total: float, *, is_first: bool, whole: Examples | None) -> Job:
+        def run() -> StepReport | None:
+            if self._threads is not None:
+                use_threads(self._threads)
+            if is_first:
+                self._optimizer.zero_grad()
+                self._sums = torch.zeros(2, device=self._device)
+            self._learn(part, total)
+            return None if whole is None else self._step(whole.rows)
+
+        return run
+
+    def _learn(self, part: Examples, total: float) -> None:
+        """Add a part's share to the gradients and to the losses of the step."""
+        lesson = to_lesson(part, self._device)
+        logits, values = self._net(lesson.features)
+        shares = torch.stack(
+            (
+                weighted_sum(policy_loss(logits, lesson), lesson) / total,
+                weighted_sum(value_loss(values, lesson), lesson) / total,
+            )
+        )
+        (shares[0] + self._settings.value_weight * shares[1]).backward()  # type: ignore[no-untyped-call]
+        self._sums += shares.detach()
+
+    def _step(self, rows: int) -> StepReport:
+        norm = float(nn.utils.clip_grad_norm_(self._net.parameters(), self._settings.clip_norm))
+        if not math.isfinite(norm):
+            raise AsyncplayError(
+                f"training diverged: the gradient's norm is {norm} at step {self.steps + 1}; "
+                "resume from a checkpoint with a lower learning rate"
+            )
+        rate = self._settings.schedule.rate(self.steps)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.step()
+        self.steps += 1
+        self.rows += rows
+        policy, value = self._sums.tolist()
+        return StepReport(self.steps, rows, policy, value, norm, rate)
+
+
+def _adamw(net: nn.Module, settings: LearnerSettings) -> torch.optim.AdamW:
+    """Matrices and kernels decay, biases, norms and positions do not."""
+    matrices = [weight for weight in net.parameters() if weight.ndim > 1]
+    others = [weight for weight in net.parameters() if weight.ndim <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": settings.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.schedule.peak, fused=True)

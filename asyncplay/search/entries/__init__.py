@@ -1,0 +1,35 @@
+"""The searches compiled for each game: a module a game, three lines a kernel."""
+
+from importlib import import_module
+from typing import NamedTuple
+
+from asyncplay.games.kernels import Kernel, Progress, ready, warm_up
+from asyncplay.games.spec import GameSpec
+from asyncplay.search import puct
+
+
+class Entry(NamedTuple):
+    """What Python calls to let games of one kind think."""
+
+    select: Kernel
+    advance: Kernel
+    rebuild: Kernel
+    backup: Kernel  # the same for all games
+
+
+def load(spec: GameSpec) -> Entry:
+    """Return a game's kernels, compiled, or fetched from the disk."""
+    entry = _declared(spec)
+    for dispatcher in entry:
+        ready(dispatcher)
+    return entry
+
+
+def warm(spec: GameSpec, progress: Progress | None = None) -> None:
+    """Compile all kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
+    warm_up([*spec.kernels.all(), *_declared(spec)], progress)
+
+
+def _declared(spec: GameSpec) -> Entry:
+    module = import_module(spec.entry_module)
+    return Entry(module.select, module.advance, module.rebuild, puct.backup)

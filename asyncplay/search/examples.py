@@ -1,0 +1,127 @@
+"""Finished games as training rows: replay the record, encode every decision that was searched.
+
+A record holds the seed and what was decided; the positions come back by playing it again. So nothing
+but actions and visit counts is kept while a game is played, and rows can be made again at any time.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import float32, int32, int64, typeof, uint8, uint64
+
+from asyncplay import rng
+from asyncplay.games.kernels import helper
+from asyncplay.games.spec import CHANCE_TURN, RULES, GameSpec
+from asyncplay.search.tree import CHANCE_STREAM, Array
+
+
+class GameRecord(NamedTuple):
+    """One finished game of T decisions, forced ones included, with E policy entries."""
+
+    seed: int
+    actions: Array  # int32[T]
+    policy_ends: (
+        Array  # int32[T], decision t owns entries policy_ends[t - 1] .. policy_ends[t]; none: not searched
+    )
+    policy_actions: Array  # int32[E], ascending within a decision, only visited ones
+    policy_visits: Array  # int32[E]
+    versions: Array  # int32[T], of the weights that answered last
+    values: Array  # float32[T], what the search expected for the player; 0 without a search
+    returns: Array  # float64[P], by seat, in the game's own units
+
+
+class Examples(NamedTuple):
+    """The searched decisions of one game, from the seat of the player who decided."""
+
+    features: Array  # float32[n, F] or uint8[n, F]
+    legal: Array  # int32[L]
+    offsets: Array  # int32[n + 1]
+    policy: Array  # float32[L], shares of the visits, each row's sum is 1
+    values: Array  # float32[n, P], entry k for the seat k places to the left of the player
+    players: Array  # int32[n]
+    decisions: Array  # int32[n], which decision of the game
+
+
+class Replay(NamedTuple):
+    """A record as the kernel takes it, with room for one position."""
+
+    actions: Array
+    policy_ends: Array
+    policy_actions: Array
+    policy_visits: Array
+    state: Array  # int64[S]
+    stream: Array  # uint64[4]
+
+
+class Rows(NamedTuple):
+    """What the kernel writes besides features."""
+
+    legal: Array
+    offsets: Array
+    policy: Array
+    players: Array
+    decisions: Array
+
+
+_INTS = np.zeros(1, np.int32)
+REPLAY = typeof(Replay(_INTS, _INTS, _INTS, _INTS, np.zeros(1, np.int64), np.zeros(1, np.uint64)))
+ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS))
+REBUILD_BYTES = int64(RULES, uint64, REPLAY, ROWS, uint8[:, ::1])
+REBUILD_FLOATS = int64(RULES, uint64, REPLAY, ROWS, float32[:, ::1])
+
+
+def rebuild_examples(spec: GameSpec, rebuild: Array, record: GameRecord) -> Examples:
+    """Return the training rows of a game; ``rebuild`` is the game's kernel of that name."""
+    searched = np.diff(record.policy_ends, prepend=0) > 0
+    n = int(searched.sum())
+    replay = Replay(*record[1:5], np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64))
+    legal, policy = np.empty(n * spec.max_legal, np.int32), np.empty(n * spec.max_legal, np.float32)
+    rows = Rows(legal, np.zeros(n + 1, np.int32), policy, np.empty(n, np.int32), np.empty(n, np.int32))
+    features = np.empty((n, spec.features), spec.feature_dtype)
+    rebuild(spec.rules, np.uint64(record.seed), replay, rows, features)
+    n_legal = int(rows.offsets[n])
+    values = values_for(spec, record.returns, rows.players)
+    return Examples(
+        features, legal[:n_legal], rows.offsets, policy[:n_legal], values, rows.players, rows.decisions
+    )
+
+
+def values_for(spec: GameSpec, returns: Array, players: Array) -> Array:
+    """Scale ``returns`` float64[P] and turn them to each player's seat: float32[n, P]."""
+    seats = (players[:, None] + np.arange(spec.players)) % spec.players
+    return (returns[seats] * spec.value_scale + spec.value_offset).astype(np.float32)
+
+
+@helper
+def rebuild(game, rules, seed, replay, rows, features):
+    """Replay a game and write a row for each decision with a policy; return how many."""
+    state, row = replay.state, np.int64(0)
+    rng.plant(replay.stream, seed, CHANCE_STREAM)
+    game.reset(rules, state)
+    for decision in range(len(replay.actions)):
+        while game.to_move(rules, state) == CHANCE_TURN:
+            game.chance(rules, state, replay.stream)
+        start = replay.policy_ends[decision - 1] if decision > 0 else 0
+        if replay.policy_ends[decision] > start:
+            player = game.to_move(rules, state)
+            rows.players[row] = player
+            rows.decisions[row] = decision
+            game.encode(rules, state, player, features[row])
+            n_legal = game.legal(rules, state, rows.legal[rows.offsets[row] :])
+            write_policy(replay, rows, row, n_legal, start, replay.policy_ends[decision])
+            row += 1
+        game.play(rules, state, replay.actions[decision])
+    return row
+
+
+@helper
+def write_policy(replay, rows, row, n_legal, start, end):
+    """Spread the visit counts of entries start .. end over a row's legal actions; both ascend."""
+    offset, total, entry = rows.offsets[row], 0, start
+    for i in range(start, end):
+        total += replay.policy_visits[i]
+    for i in range(offset, offset + n_legal):
+        is_visited = entry < end and replay.policy_actions[entry] == rows.legal[i]
+        rows.policy[i] = np.float32(replay.policy_visits[entry] / total) if is_visited else np.float32(0.0)
+        entry += is_visited
+    rows.offsets[row + 1] = offset + n_legal

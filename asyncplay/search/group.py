@@ -1,0 +1,162 @@
+"""A group of games that think together, as a worker uses it.
+
+    group.start(slots, seeds)
+    while ...:
+        finished = group.advance()          # decisions that are due; slots whose game is over
+        ... take the finished games, start new ones in their slots, advance again ...
+        rows = group.select()               # positions the network has to see
+        ... ask the network ...
+        group.backup(priors, values, version)
+
+No step looks at single games in Python. What happens in a slot depends on its seed, the settings and
+the network's answers alone, never on the other slots.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.games.spec import GameSpec
+from asyncplay.search import entries, tree
+from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
+from asyncplay.search.puct import Settings
+from asyncplay.search.tree import Array, Sizes
+
+Slots = NDArray[np.int32]
+
+MAX_POLICY_ENTRIES = 1 << 17  # a game; policies beyond it are not recorded
+
+
+class Positions(NamedTuple):
+    """The rows of one select: views, valid until the next."""
+
+    features: Array  # float32[n, F] or uint8[n, F]
+    legal: Array  # int32[L], the legal actions of all rows, one after another
+    offsets: Array  # int32[n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
+    slots: Array  # int32[n]
+    seats: Array  # int32[n], the player whose decision is searched, not the one to move in the row
+
+
+def make_settings(spec: GameSpec, **changes: object) -> Settings:
+    """Return settings for a game: the defaults of ``Settings`` with ``changes``, in the types kernels want."""
+    chosen = Settings(value_scale=spec.value_scale, value_offset=spec.value_offset)._replace(**changes)
+    if spec.is_hidden:  # another world each decision
+        chosen = chosen._replace(keeps_tree=0)
+    plain = [type(default)(value) for default, value in zip(Settings()[:-1], chosen[:-1], strict=True)]
+    return Settings(*plain, np.ascontiguousarray(chosen.temperatures, np.float64))
+
+
+def make_sizes(spec: GameSpec, settings: Settings, n_games: int) -> Sizes:
+    """Room for trees of four decisions' simulations, with up to 64 edges a node on average.
+
+    A tree that fills its room all the same decides with what it has.
+    """
+    nodes = 4 * settings.simulations + 16
+    edges = max(nodes * min(spec.max_legal, 64), 4 * spec.max_legal)
+    policy_entries = min(spec.max_decisions * min(spec.max_legal, nodes), MAX_POLICY_ENTRIES)
+    return Sizes(n_games, n_games * settings.leaves, nodes, edges, policy_entries)
+
+
+class Group:
+    """G slots with a game and a tree each.
+
+    Lifetime: as long as its worker; games come and go. Order: advance, select, backup, advance ...;
+    every row of a select is answered before anything else. Limit: the sizes it was made with; settings
+    may change between two calls, but not to more leaves. End: nothing to close.
+    """
+
+    def __init__(self, spec: GameSpec, settings: Settings, n_games: int, sizes: Sizes | None = None) -> None:
+        self.spec = spec
+        self.settings = settings
+        self.sizes = sizes or make_sizes(spec, settings, n_games)
+        self.memory = tree.allocate(spec, self.sizes)
+        self.records = tree.allocate_records(spec, self.sizes)
+        self._features = np.zeros((self.sizes.rows, spec.features), spec.feature_dtype)
+        self._finished = np.zeros(n_games, np.int32)
+        self._entry = entries.load(spec)
+        self._n_rows = 0
+
+    def start(self, slots: Slots, seeds: NDArray[np.uint64], outside: int = 0) -> None:
+        """Order new games; the next advance begins them.
+
+        ``outside``: bit set of the seats whose decisions will come by ``force``.
+        """
+        games = self.memory.games.slots
+        games["seed"][slots] = seeds
+        games["outside"][slots] = outside
+        games["status"][slots] = tree.STARTING
+
+    def stop(self, slots: Slots) -> None:
+        """Leave slots empty until the next start."""
+        self.memory.games.slots["status"][slots] = tree.IDLE
+
+    def force(self, slots: Slots, actions: NDArray[np.int32]) -> None:
+        """Order legal actions from outside, or an opening's; the next advance plays them."""
+        games = self.memory.games.slots
+        games["forced"][slots] = actions
+        games["status"][slots] = tree.FORCED
+
+    def advance(self) -> Slots:
+        """Carry out orders and take all decisions that are due; return the slots whose game is over."""
+        assert self._n_rows == 0, "rows of the last select wait for their answers"
+        n = self._entry.advance(self.spec.rules, self.memory, self.records, self.settings, self._finished)
+        return self._finished[:n].copy()
+
+    def select(self) -> Positions:
+        """Let all thinking games descend to their next leaves."""
+        assert self._n_rows == 0, "rows of the last select wait for their answers"
+        self._n_rows = n = self._entry.select(self.spec.rules, self.memory, self.settings, self._features)
+        leaves = self.memory.leaves
+        offsets, rows = leaves.offsets[: n + 1], leaves.rows[:n]
+        return Positions(self._features[:n], leaves.legal[: offsets[n]], offsets, rows["slot"], rows["seat"])
+
+    def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
+        """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
+        self._entry.backup(self.memory, self.settings, self._n_rows, priors, values, version)
+        self._n_rows = 0
+
+    def simulations(self) -> int:
+        """Simulations of all games so far."""
+        return int(self.memory.games.slots["total_simulations"].sum())
+
+    def waiting(self) -> Slots:
+        """The slots that wait for a decision from outside."""
+        return np.flatnonzero(self.memory.games.slots["status"] == tree.OUTSIDE).astype(np.int32)
+
+    def state(self, slot: int) -> NDArray[np.int64]:
+        """The position of a slot's game: a view."""
+        return self.memory.games.states[slot]
+
+    def legal(self, slot: int) -> NDArray[np.int32]:
+        """The legal actions of a slot's game: a view."""
+        return self._root_edges(slot)["action"]
+
+    def visits(self, slot: int) -> NDArray[np.int32]:
+        """The visits of each legal action in a slot's search so far: a view."""
+        return self._root_edges(slot)["visits"]
+
+    def take(self, slot: int) -> GameRecord:
+        """Copy the record of a finished game."""
+        game = self.memory.games.slots[slot]
+        notes = self.records.decisions[slot, : game["decisions"]]
+        policies = self.records.policies[slot, : game["policy_end"]]
+        return GameRecord(
+            int(game["seed"]),
+            notes["action"].copy(),
+            notes["policy_end"].copy(),
+            policies["action"].copy(),
+            policies["visits"].copy(),
+            notes["version"].copy(),
+            notes["value"].copy(),
+            self.records.returns[slot].copy(),
+        )
+
+    def examples(self, record: GameRecord) -> Examples:
+        """Return the training rows of a game."""
+        return rebuild_examples(self.spec, self._entry.rebuild, record)
+
+    def _root_edges(self, slot: int) -> Array:
+        forest = self.memory.forest
+        root = forest.nodes[slot * self.sizes.nodes_per_game]
+        return forest.edges[root["first_edge"] : root["first_edge"] + root["n_edges"]]

@@ -1,0 +1,230 @@
+"""From visit counts to decisions: choose, write down, play, and get the next decision ready.
+
+Between two decisions of a search lie chance turns and forced decisions; they are gone through without
+a thought. Everything that is decided is written down, forced decisions too, so that seed and actions
+replay the game; a policy is written down only where there was a search.
+"""
+
+import numpy as np
+from numba import int32, int64
+
+from asyncplay import rng
+from asyncplay.games.kernels import helper
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, RULES
+from asyncplay.search.puct import SETTINGS
+from asyncplay.search.tree import (
+    CHANCE_STREAM,
+    FINISHED,
+    FORCED,
+    MEMORY,
+    NONE,
+    OUTSIDE,
+    RECORDS,
+    STARTING,
+    THINKING,
+    THOUGHT_STREAM,
+    find_drawn,
+    keep_subtree,
+    plant,
+)
+
+ADVANCE = int64(RULES, MEMORY, RECORDS, SETTINGS, int32[::1])
+
+
+@helper
+def advance(game, rules, memory, records, settings, finished):
+    """Take every decision that is due and start what is to start; call it when no row waits.
+
+    Write the slots of all games that are over into ``finished`` int32[G]; return how many. They stand
+    still until their status is set to STARTING (with a seed) or IDLE.
+    """
+    n_finished = 0
+    for slot in range(len(memory.games.slots)):
+        if is_due(memory.games.slots[slot]):
+            kept = go_on(game, rules, memory, records, settings, slot)
+            settle(game, rules, memory, records, settings, slot, kept)
+        if memory.games.slots[slot].status == FINISHED:
+            finished[n_finished] = slot
+            n_finished += 1
+    return n_finished
+
+
+@helper
+def is_due(owner):
+    """Say whether a game has something to do besides thinking."""
+    if owner.status == THINKING:
+        return owner.simulations >= owner.budget
+    return owner.status in (STARTING, FORCED)
+
+
+@helper
+def go_on(game, rules, memory, records, settings, slot):
+    """Start a game, or play what was decided; return the node reached in the old tree, or NONE."""
+    owner = memory.games.slots[slot]
+    if owner.status == STARTING:
+        begin(game, rules, memory, slot)
+        return NONE
+    is_forced = owner.status == FORCED
+    ordinal = find_forced(memory, slot) if is_forced else decide(memory, records, settings, slot)
+    forest = memory.forest
+    edge = forest.edges[forest.nodes[slot * forest.nodes_per_game].first_edge + ordinal]
+    write_down(memory, records, slot, edge.action, root_value(forest, slot))
+    game.play(rules, memory.games.states[slot], edge.action)
+    return np.int64(edge.child)
+
+
+@helper
+def begin(game, rules, memory, slot):
+    """Set up a new game from the slot's seed."""
+    owner = memory.games.slots[slot]
+    owner.decisions = 0
+    owner.policy_end = 0
+    owner.version = 0
+    for purpose in range(2):
+        rng.plant(memory.games.streams[slot, purpose], owner.seed, purpose)
+    game.reset(rules, memory.games.states[slot])
+
+
+@helper
+def find_forced(memory, slot):
+    """Which of the root's edges has the action that came from outside; it must be legal."""
+    forest, action = memory.forest, memory.games.slots[slot].forced
+    root = forest.nodes[slot * forest.nodes_per_game]
+    ordinal = 0
+    while forest.edges[root.first_edge + ordinal].action != action:
+        ordinal += 1
+    return ordinal
+
+
+@helper
+def write_down(memory, records, slot, action, value):
+    """Record a decision; its policy, if any, has been recorded already."""
+    owner = memory.games.slots[slot]
+    note = records.decisions[slot, owner.decisions]
+    note.action = action
+    note.policy_end = owner.policy_end
+    note.version = owner.version
+    note.value = value
+    owner.decisions += 1
+
+
+@helper
+def root_value(forest, slot):
+    """What the search at the root expects for the player to move; 0 without a search."""
+    root = forest.nodes[slot * forest.nodes_per_game]
+    total, visits = 0.0, 0
+    for i in range(root.n_edges):
+        total += forest.edges[root.first_edge + i].value_sum
+        visits += forest.edges[root.first_edge + i].visits
+    return total / visits if visits > 0 else 0.0
+
+
+@helper
+def settle(game, rules, memory, records, settings, slot, kept):
+    """Go on to the next real decision and get its tree ready, or finish the game.
+
+    ``kept`` is the node of the present position in the old tree, or NONE.
+    """
+    owner, state = memory.games.slots[slot], memory.games.states[slot]
+    mover = game.to_move(rules, state)
+    while mover != GAME_OVER and not has_choice(game, rules, memory, slot, mover):
+        kept = pass_through(game, rules, memory, records, slot, mover, kept)
+        mover = game.to_move(rules, state)
+    if mover == GAME_OVER:
+        owner.status = FINISHED
+        game.returns(rules, state, records.returns[slot])
+        return
+    if not (settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
+        plant(game, rules, memory, slot)
+    owner.status = OUTSIDE if (owner.outside >> mover) & 1 else THINKING
+    owner.simulations = 0
+    owner.budget = settings.simulations
+    owner.is_noised = 0
+
+
+@helper
+def has_choice(game, rules, memory, slot, mover):
+    """Say whether a player has more than one action; the actions are left in the scratch."""
+    if mover == CHANCE_TURN:
+        return False
+    return game.legal(rules, memory.games.states[slot], memory.scratch.actions) > 1
+
+
+@helper
+def pass_through(game, rules, memory, records, slot, mover, kept):
+    """Let chance happen or play the only action; return the node that follows ``kept``, or NONE."""
+    forest, state = memory.forest, memory.games.states[slot]
+    if mover == CHANCE_TURN:
+        game.chance(rules, state, memory.games.streams[slot, CHANCE_STREAM])
+        return find_drawn(forest, kept, state) if kept != NONE else NONE
+    action = memory.scratch.actions[0]
+    write_down(memory, records, slot, action, 0.0)
+    game.play(rules, state, action)
+    return np.int64(forest.edges[forest.nodes[kept].first_edge].child) if kept != NONE else NONE
+
+
+@helper
+def decide(memory, records, settings, slot):
+    """Record the visit counts at the root and draw an edge by temperature; return its ordinal."""
+    forest, owner = memory.forest, memory.games.slots[slot]
+    root = forest.nodes[slot * forest.nodes_per_game]
+    edges = forest.edges[root.first_edge : root.first_edge + root.n_edges]
+    record_policy(memory, records, slot, edges)
+    temperatures = settings.temperatures
+    temperature = temperatures[min(owner.decisions, len(temperatures) - 1)]
+    weights = memory.scratch.shares[: len(edges)]
+    best = weigh(edges, temperature, weights)
+    if temperature == 0.0:
+        return best
+    return draw(memory.games.streams[slot, THOUGHT_STREAM], weights)
+
+
+@helper
+def record_policy(memory, records, slot, edges):
+    """Append the visited actions to the slot's policies; none if they do not fit any more."""
+    owner, policies = memory.games.slots[slot], records.policies
+    end = owner.policy_end
+    for i in range(len(edges)):
+        if edges[i].visits > 0:
+            if end == policies.shape[1]:
+                return
+            policies[slot, end].action = edges[i].action
+            policies[slot, end].visits = edges[i].visits
+            end += 1
+    owner.policy_end = end
+
+
+@helper
+def weigh(edges, temperature, weights):
+    """Write visits ** (1 / temperature), the largest scaled to 1; return the first of the largest.
+
+    Without any visit (a budget of one simulation) the priors stand in for them.
+    """
+    visits, best = 0, 0
+    for i in range(len(edges)):
+        visits += edges[i].visits
+    for i in range(len(edges)):
+        weights[i] = edges[i].visits if visits > 0 else edges[i].prior
+        best = i if weights[i] > weights[best] else best
+    largest = weights[best]
+    for i in range(len(edges)):
+        weights[i] /= largest
+        if temperature > 0.0 and temperature != 1.0:
+            weights[i] **= 1.0 / temperature
+    return best
+
+
+@helper
+def draw(stream, weights):
+    """Draw an index by weight."""
+    total, last = 0.0, 0
+    for i in range(len(weights)):
+        total += weights[i]
+    left = rng.uniform(stream) * total
+    for i in range(len(weights)):
+        if weights[i] > 0.0:
+            last = i
+            left -= weights[i]
+            if left < 0.0:
+                break
+    return last

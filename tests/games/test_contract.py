@@ -1,0 +1,17 @@
+"""Every game keeps the contract."""
+
+import pytest
+from games import pig
+from games.contract import CHECKS
+
+from asyncplay import games
+
+SPECS = {name: games.load(name) for name in games.NAMES} | {
+    f"pig of {players}": pig.spec(players=players) for players in (2, 8)
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@pytest.mark.parametrize("name", SPECS)
+def test_the_contract_holds(name, check):
+    check(SPECS[name])

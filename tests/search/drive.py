@@ -1,0 +1,63 @@
+"""Plays groups with the twin's network."""
+
+import numpy as np
+from search.twin import network
+
+from asyncplay.games.spec import GameSpec
+from asyncplay.search.examples import GameRecord
+from asyncplay.search.group import Group, make_sizes
+from asyncplay.search.puct import Settings
+
+
+def think(group: Group, version: int = 0) -> int:
+    """One select and its answers; return the number of rows."""
+    rows = group.select()
+    n, n_players = len(rows.slots), group.spec.players
+    priors, values = np.zeros(len(rows.legal), np.float32), np.zeros((n, n_players), np.float32)
+    for i in range(n):
+        mine = slice(rows.offsets[i], rows.offsets[i + 1])
+        priors[mine], values[i] = network(rows.features[i], rows.legal[mine], n_players)
+    group.backup(priors, values, version)
+    return n
+
+
+def play_all(group: Group, seeds: list[int]) -> tuple[list[GameRecord], int]:
+    """Play one game for each seed, as many at a time as there are slots; return records and rows.
+
+    The records come in the order of the seeds.
+    """
+    waiting, records, n_rows = list(seeds), {}, 0
+    order(group, np.arange(group.sizes.games, dtype=np.int32), waiting)
+    while len(records) < len(seeds):
+        finished = group.advance()
+        for slot in finished:
+            record = group.take(int(slot))
+            records[record.seed] = record
+        order(group, finished, waiting)
+        n_rows += think(group)
+    return [records[seed] for seed in seeds], n_rows
+
+
+def order(group: Group, slots: np.ndarray, waiting: list[int]) -> None:
+    """Start as many games as there are seeds left, and stop the other slots."""
+    chosen, rest = slots[: len(waiting)], slots[len(waiting) :]
+    seeds = [waiting.pop(0) for _ in chosen]
+    group.start(chosen, np.array(seeds, np.uint64))
+    group.stop(rest)
+
+
+def roomy_group(spec: GameSpec, settings: Settings, n_games: int) -> Group:
+    """A group whose pools never fill."""
+    sizes = make_sizes(spec, settings, n_games)
+    nodes = 2 * spec.max_decisions * (settings.simulations + 8)
+    sizes = sizes._replace(nodes_per_game=nodes, edges_per_game=nodes * spec.max_legal)
+    return Group(spec, settings, n_games, sizes)
+
+
+def policies(record: GameRecord) -> list[dict[int, int]]:
+    """Visits by action for each decision."""
+    starts = [0, *record.policy_ends[:-1]]
+    return [
+        dict(zip(record.policy_actions[a:b].tolist(), record.policy_visits[a:b].tolist(), strict=True))
+        for a, b in zip(starts, record.policy_ends, strict=True)
+    ]

@@ -1,0 +1,39 @@
+"""The compiled search against the plain-Python twin: the same visits, decision by decision."""
+
+import numpy as np
+import pytest
+from games import pig
+from search.drive import play_all, policies, roomy_group
+from search.twin import Twin
+
+from asyncplay import games
+from asyncplay.search.group import make_settings
+
+SPECS = {"tictactoe": games.load("tictactoe"), "connect4": games.load("connect4"), "pig": pig.spec()}
+VARIANTS = {
+    "plain": {"noise_weight": 0.0, "keeps_tree": 0},
+    "noise": {"noise_weight": 0.25, "keeps_tree": 0},
+    "reuse": {"noise_weight": 0.0, "keeps_tree": 1},
+    "several leaves": {"noise_weight": 0.25, "leaves": 4, "virtual_loss": 0.7},
+    "cooling": {"noise_weight": 0.25, "temperatures": [1.0, 0.5, 0.0], "c_puct": 2.5},
+    "one simulation more than a root": {"simulations": 2},
+}
+SEEDS = [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", SPECS)
+def test_the_twin_plays_the_same_games(name, variant):
+    spec = SPECS[name]
+    settings = make_settings(spec, **{"simulations": 24} | VARIANTS[variant])
+    records, n_rows = play_all(roomy_group(spec, settings, 4), SEEDS)
+    n_twin_rows = 0
+    for record in records:
+        twin = Twin(spec, settings, record.seed)
+        returns = twin.play()
+        n_twin_rows += twin.rows
+        assert record.actions.tolist() == twin.actions
+        assert policies(record) == twin.visits
+        np.testing.assert_allclose(record.values, twin.values, rtol=1e-6, atol=1e-12)
+        np.testing.assert_array_equal(record.returns, returns)
+    assert n_rows == n_twin_rows

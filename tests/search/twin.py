@@ -1,0 +1,207 @@
+"""The search once more, for one game, in plain Python beside the formulas.
+
+Nodes are objects, the tree is made of dictionaries, nothing is preallocated. Rules and random numbers
+come from the tested kernels; they are called in the same order, so that the same seed gives the same game.
+"""
+
+import math
+import zlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from asyncplay import rng
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
+from asyncplay.search.puct import Settings
+
+
+def network(features: np.ndarray, legal: np.ndarray, n_players: int) -> tuple[np.ndarray, np.ndarray]:
+    """A made-up opinion: priors float32[k] and values float32[P], a fixed function of the features."""
+    numbers = np.random.default_rng(zlib.crc32(features.tobytes()))
+    priors = numbers.dirichlet(np.ones(len(legal)))
+    return priors.astype(np.float32), numbers.uniform(-1, 1, n_players).astype(np.float32)
+
+
+@dataclass
+class Edge:
+    prior: float = 1.0
+    visits: int = 0
+    value_sum: float = 0.0
+    child: "Node | None" = None
+
+
+@dataclass
+class Node:
+    state: np.ndarray
+    mover: int
+    edges: dict[int, Edge]
+    visits: int = 0
+    value: float = 0.0
+    status: str = "fresh"
+    drawn: dict[bytes, "Node"] = field(default_factory=dict)
+
+
+@dataclass
+class Twin:
+    """Plays one game; ``visits``, ``values`` and ``actions`` are its record."""
+
+    spec: GameSpec
+    settings: Settings
+    seed: int
+    actions: list[int] = field(default_factory=list)
+    visits: list[dict[int, int]] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    rows: int = 0
+
+    def play(self) -> np.ndarray:
+        """Play to the end; return the returns by seat."""
+        self.happens, self.thought = rng.stream(self.seed, 0), rng.stream(self.seed, 1)
+        self.root = self.node(self.spec.new_state())
+        while self.root.mover != GAME_OVER:
+            self.settle() if len(self.root.edges) < 2 else self.decide()
+        return self.returns(self.root.state)
+
+    def settle(self) -> None:
+        """Chance turns and forced decisions."""
+        if self.root.mover == CHANCE_TURN:
+            state = self.root.state.copy()
+            self.spec.kernels.chance(self.spec.rules, state, self.happens)
+            known = self.root.drawn.get(state.tobytes())
+            self.root = known if known and self.settings.keeps_tree else self.node(state)
+        else:
+            self.follow(next(iter(self.root.edges)), {}, 0.0)
+
+    def decide(self) -> None:
+        self.think()
+        counts = {action: edge.visits for action, edge in self.root.edges.items()}
+        value = sum(edge.value_sum for edge in self.root.edges.values()) / sum(counts.values())
+        self.follow(self.choose(counts), counts, value)
+
+    def choose(self, counts: dict[int, int]) -> int:
+        """Draw an action with probability visits ** (1 / temperature); most visits at temperature 0."""
+        temperatures = self.settings.temperatures
+        temperature = temperatures[min(len(self.actions), len(temperatures) - 1)]
+        largest = max(counts.values())
+        if temperature == 0:
+            return min(action for action, visits in counts.items() if visits == largest)
+        weights = {action: (visits / largest) ** (1 / temperature) for action, visits in counts.items()}
+        left = rng.uniform(self.thought) * sum(weights.values())
+        for action, weight in weights.items():
+            left -= weight
+            if left < 0:
+                return action
+        return action
+
+    def follow(self, action: int, counts: dict[int, int], value: float) -> None:
+        """Write the decision down and play it."""
+        self.actions.append(action)
+        self.visits.append({action: visits for action, visits in counts.items() if visits})
+        self.values.append(value)
+        child = self.root.edges[action].child if self.settings.keeps_tree else None
+        self.root = child or self.child(self.root, action)
+
+    def think(self) -> None:
+        """Simulations in rounds of ``leaves`` rows; the network answers between two rounds."""
+        done, is_noised = 0, False
+        while done < self.settings.simulations:
+            if self.settings.noise_weight > 0 and not is_noised and self.root.status == "open":
+                self.add_noise()
+                is_noised = True
+            paths: list[list[Any]] = []
+            while len(paths) < self.settings.leaves and done < self.settings.simulations:
+                path = self.descend()
+                if path is None:
+                    break
+                done += 1
+                if path[-1].mover == GAME_OVER:
+                    self.back_up(path, self.scaled(self.returns(path[-1].state)))
+                else:
+                    paths.append(path)
+            for path in paths:
+                self.answer(path)
+
+    def add_noise(self) -> None:
+        weight, shares = self.settings.noise_weight, np.zeros(len(self.root.edges))
+        rng.dirichlet(self.thought, self.settings.noise_alpha, shares)
+        for edge, share in zip(self.root.edges.values(), shares, strict=True):
+            edge.prior = float(np.float32((1 - weight) * edge.prior + weight * share))
+
+    def descend(self) -> list[Any] | None:
+        """Return the path root, edge, node, edge, ... leaf (no edge below chance), or None if it is in use."""
+        node, path = self.root, [self.root]
+        while node.status == "open":
+            if node.mover == CHANCE_TURN:
+                node = self.draw(node)
+            else:
+                action, edge = max(node.edges.items(), key=lambda item: self.score(node, item[1]))
+                edge.child = edge.child or self.child(node, action)
+                node = edge.child
+                path.append(edge)
+            path.append(node)
+        is_free = node.status != "waiting"
+        if is_free:
+            self.count(path, 1)
+        if node.status == "fresh":
+            node.status = "waiting"
+        return path if is_free else None
+
+    def score(self, node: Node, edge: Edge) -> float:
+        """Q + c P sqrt(N) / (1 + n); max takes the first of equals."""
+        first_play = node.value - self.settings.first_play_reduction
+        mean = edge.value_sum / edge.visits if edge.visits else first_play
+        return mean + self.settings.c_puct * math.sqrt(node.visits) * edge.prior / (1 + edge.visits)
+
+    def count(self, path: list[Any], visits: int) -> None:
+        """Visits at once, and a loss until the value comes."""
+        for step in path:
+            step.visits += visits
+            if isinstance(step, Edge):
+                step.value_sum -= self.settings.virtual_loss
+
+    def back_up(self, path: list[Any], values: np.ndarray) -> None:
+        """Every edge gets the value of the seat that chose it, and its loss back."""
+        for before, step in zip(path, path[1:], strict=False):
+            if isinstance(step, Edge):
+                step.value_sum += float(values[before.mover]) + self.settings.virtual_loss
+
+    def answer(self, path: list[Any]) -> None:
+        """Open a leaf; entry k of the network's values is for the seat k places to its left."""
+        leaf, spec = path[-1], self.spec
+        features = np.zeros(spec.features, spec.feature_dtype)
+        spec.kernels.encode(spec.rules, leaf.state, leaf.mover, features)
+        priors, values = network(features, np.array(list(leaf.edges)), spec.players)
+        for edge, prior in zip(leaf.edges.values(), priors, strict=True):
+            edge.prior = float(prior)
+        leaf.status, leaf.value = "open", float(values[0])
+        self.back_up(path, np.roll(values, leaf.mover))
+        self.rows += 1
+
+    def child(self, node: Node, action: int) -> Node:
+        state = node.state.copy()
+        self.spec.kernels.play(self.spec.rules, state, action)
+        return self.node(state)
+
+    def draw(self, node: Node) -> Node:
+        """What chance makes of a position; the same outcome is the same node."""
+        state = node.state.copy()
+        self.spec.kernels.chance(self.spec.rules, state, self.thought)
+        return node.drawn.setdefault(state.tobytes(), self.node(state))
+
+    def node(self, state: np.ndarray) -> Node:
+        """A position nobody has visited; with one action or none there is nothing to ask."""
+        kernels, rules = self.spec.kernels, self.spec.rules
+        actions = np.zeros(self.spec.max_legal, np.int32)
+        legal = actions[: kernels.legal(rules, state, actions)]
+        node = Node(state, kernels.to_move(rules, state), {int(action): Edge() for action in legal})
+        if len(legal) < 2:
+            node.status = "ended" if node.mover == GAME_OVER else "open"
+        return node
+
+    def returns(self, state: np.ndarray) -> np.ndarray:
+        gains = np.zeros(self.spec.players)
+        self.spec.kernels.returns(self.spec.rules, state, gains)
+        return gains
+
+    def scaled(self, returns: np.ndarray) -> np.ndarray:
+        return returns * self.spec.value_scale + self.spec.value_offset
