@@ -207,6 +207,7 @@ def _synthetic_spec(config: Config, slots: int) -> SyntheticSpec:
         straggler_share=load.straggler_share,
         straggler_s=load.straggler_ms / 1000,
         grain_s=load.grain_ms / 1000,
+        message_rows=load.message_rows,
         checked=True,
     )
 

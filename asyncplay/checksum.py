@@ -28,27 +28,30 @@ def sim_answers(
 
 
 def row_hashes(features: NDArray[np.generic]) -> Words:
-    """uint64[n], over the bytes of each row."""
+    """uint64[n]: multilinear hashing of the 32-bit words of each row, then mixed once more."""
     words = _as_words(features)
-    mixed: Words = words @ _multipliers(words.shape[1])
+    mixed: Words = words.astype(np.uint64) @ _multipliers(words.shape[1])
     mixed ^= mixed >> HALF
     mixed *= SPREAD
     return mixed
 
 
-def _as_words(features: NDArray[np.generic]) -> Words:
-    """Rows as uint64[n, w], filled up with zero bytes."""
-    data = np.ascontiguousarray(features).view(np.uint8).reshape(len(features), -1)
-    missing = -data.shape[1] % 8
-    if missing:
-        data = np.pad(data, ((0, 0), (0, missing)))
-    return data.view(np.uint64)
+def _as_words(features: NDArray[np.generic]) -> NDArray[np.uint32]:
+    """Rows as uint32[n, w], filled up with zero bytes."""
+    row_bytes = features.shape[1] * features.itemsize
+    data = np.ascontiguousarray(features).view(np.uint8).reshape(len(features), row_bytes)
+    if row_bytes % 4:
+        data = np.pad(data, ((0, 0), (0, -row_bytes % 4)))
+    return data.view(np.uint32)
 
 
 @cache
 def _multipliers(count: int) -> Words:
-    """Odd and spread out, so that every bit of a word and its place count."""
-    return (np.arange(1, count + 1, dtype=np.uint64) * GOLDEN) | np.uint64(1)
+    """Odd random numbers (splitmix64), so that the place of a word counts as well as its bits."""
+    random = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
+    random = (random ^ (random >> np.uint64(30))) * SPREAD
+    random = (random ^ (random >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (random ^ (random >> np.uint64(31))) | np.uint64(1)
 
 
 def _priors(rows: Words, offsets: NDArray[np.int32]) -> Floats:
@@ -56,11 +59,20 @@ def _priors(rows: Words, offsets: NDArray[np.int32]) -> Floats:
     if len(rows) == 0:
         return np.empty(0, np.float32)
     counts, starts = offsets[1:] - offsets[:-1], offsets[:-1]
-    steps = np.arange(offsets[-1], dtype=np.uint64) * GOLDEN
-    sequence = (rows - starts.astype(np.uint64) * GOLDEN).repeat(counts) + steps
-    weights: Floats = ((sequence >> TOP_23_BITS) | ONE).astype(np.float32)
+    steps = _steps(int(offsets[-1]).bit_length())
+    sequence = (rows - steps[starts]).repeat(counts)
+    sequence += steps[: len(sequence)]
+    sequence >>= TOP_23_BITS
+    sequence |= ONE
+    weights = sequence.astype(np.float32)
     weights /= np.add.reduceat(weights, starts).repeat(counts)
     return weights
+
+
+@cache
+def _steps(bits: int) -> Words:
+    """Multiples of the golden ratio, enough for numbers of that many bits."""
+    return np.arange(1 << bits, dtype=np.uint64) * GOLDEN
 
 
 def _values(rows: Words, players: int) -> Floats:

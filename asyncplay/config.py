@@ -138,6 +138,9 @@ class LoadSection(Section):
     grain_ms: float = Field(0.1, ge=0)
     """Rows of a worker that get ready within this time share a message."""
 
+    message_rows: int = Field(256, ge=1)
+    """Most rows of a message."""
+
 
 class Config(Section):
     """Everything a run is told."""

@@ -15,7 +15,8 @@ STREAM_WORDS = 4
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-ONE = np.uint64(1)
+ONE, WORD_BITS = np.uint64(1), np.uint64(64)
+OUTPUT_TURN, STATE_TURN = np.uint64(23), np.uint64(45)
 WORD = (1 << 64) - 1
 
 # Nothing here allocates: without _nrt there is no counting of references, which costs more than the work.
@@ -63,20 +64,20 @@ def plant(state, seed, part):
 @draw
 def rotate(word, bits):
     """Rotate a uint64 to the left."""
-    return (word << np.uint64(bits)) | (word >> np.uint64(64 - bits))
+    return (word << bits) | (word >> (WORD_BITS - bits))
 
 
 @draw
 def next_word(state):
     """One uint64 of xoshiro256++."""
-    result = rotate(state[0] + state[3], 23) + state[0]
+    result = rotate(state[0] + state[3], OUTPUT_TURN) + state[0]
     carried = state[1] << np.uint64(17)
     state[2] ^= state[0]
     state[3] ^= state[1]
     state[1] ^= state[2]
     state[0] ^= state[3]
     state[2] ^= carried
-    state[3] = rotate(state[3], 45)
+    state[3] = rotate(state[3], STATE_TURN)
     return result
 
 

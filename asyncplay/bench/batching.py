@@ -91,7 +91,7 @@ class Slots:
         self.next_ask_s = first_s.copy()  # inf while queued or on the device
         self.asked_s = np.zeros(len(first_s))
         self.began_s = np.zeros(len(first_s))
-        self.habit = Habit(floor_s=1e-3, ceiling_s=1.0)
+        self.habit = Habit()
 
     def asking(self, now_s: float) -> Indices:
         """Return those whose think time has ended, in order of asking; they wait from then on."""
@@ -116,7 +116,7 @@ class LiveSet:
 
     def __init__(self, slots: Slots) -> None:
         thinking = slots.next_ask_s < math.inf
-        deadline_s = slots.began_s[thinking] + slots.habit.limit_s
+        deadline_s = slots.began_s[thinking] + slots.habit.limit_s(1e-3, 1.0)
         leaves_s = np.minimum(slots.next_ask_s[thinking], deadline_s)
         order = np.argsort(leaves_s, kind="stable")
         self._leaves_s: list[float] = leaves_s[order].tolist()

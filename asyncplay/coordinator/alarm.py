@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 _CLOCK_MONOTONIC = 1
 _TFD_FLAGS = os.O_NONBLOCK | os.O_CLOEXEC if sys.platform == "linux" else 0
+_LIBC = ctypes.CDLL(None)
 _SPEC = struct.Struct("qqqq")  # interval s, ns; value s, ns
 
 
@@ -20,12 +21,16 @@ class Alarm:
         self._ring = ring
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
+        self._is_set = False
         self._timer = _open_timer()
         if self._timer is not None:
             self._loop.add_reader(self._timer, self._rang)
 
     def set(self, delay_s: float) -> None:
         """Ring after ``delay_s`` > 0; infinity means never."""
+        if delay_s == math.inf and not self._is_set:
+            return
+        self._is_set = delay_s < math.inf
         if self._timer is None:
             self._set_handle(delay_s)
             return
@@ -45,9 +50,14 @@ class Alarm:
     def _set_handle(self, delay_s: float) -> None:
         if self._handle is not None:
             self._handle.cancel()
-        self._handle = self._loop.call_later(delay_s, self._ring) if math.isfinite(delay_s) else None
+        self._handle = self._loop.call_later(delay_s, self._rang_late) if math.isfinite(delay_s) else None
+
+    def _rang_late(self) -> None:
+        self._is_set = False
+        self._ring()
 
     def _rang(self) -> None:
+        self._is_set = False
         assert self._timer is not None, "a closed alarm rang"
         try:
             os.read(self._timer, 8)
@@ -60,5 +70,5 @@ def _open_timer() -> int | None:
     """A timerfd, which Python itself offers from 3.13 on; None where the system has none."""
     if sys.platform != "linux":
         return None
-    descriptor = ctypes.CDLL(None).timerfd_create(_CLOCK_MONOTONIC, _TFD_FLAGS)
+    descriptor = _LIBC.timerfd_create(_CLOCK_MONOTONIC, _TFD_FLAGS)
     return descriptor if descriptor >= 0 else None

@@ -168,8 +168,8 @@ class Evaluator:
             raise WireError(
                 f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features"
             )
-        if int(ask.legal.max()) >= endpoint.actions:
-            raise WireError(f"an ask for action {int(ask.legal.max())}, there are {endpoint.actions}")
+        if int(ask.legal.view(np.uint32).max()) >= endpoint.actions:  # a negative one becomes huge
+            raise WireError(f"an ask for an action outside the {endpoint.actions} that there are")
 
     def _oldest(self) -> deque[_Request]:
         """The queue whose first request has waited longest."""

@@ -15,9 +15,7 @@ class Habit:
     remarkable above as below. Until a few intervals are known nothing counts as unusual.
     """
 
-    def __init__(self, floor_s: float, ceiling_s: float) -> None:
-        assert 0 < floor_s <= ceiling_s, "the floor must not lie above the ceiling"
-        self._floor_s, self._ceiling_s = floor_s, ceiling_s
+    def __init__(self) -> None:
         self._seen, self._mean, self._variance = 0, 0.0, 0.0
 
     def observe(self, interval_s: float) -> None:
@@ -28,10 +26,10 @@ class Habit:
         self._mean += share * off
         self._variance = (1 - share) * (self._variance + share * off * off)
 
-    @property
-    def limit_s(self) -> float:
+    def limit_s(self, floor_s: float, ceiling_s: float) -> float:
         """A silence beyond this is unusual: exp(mean + 4 deviations), clamped."""
+        assert 0 < floor_s <= ceiling_s, "the floor must not lie above the ceiling"
         if self._seen < SURE_AFTER:
-            return self._ceiling_s
+            return ceiling_s
         usual = self._mean + DEVIATIONS * math.sqrt(self._variance)
-        return min(max(math.exp(min(usual, 700.0)), self._floor_s), self._ceiling_s)
+        return min(max(math.exp(min(usual, 700.0)), floor_s), ceiling_s)

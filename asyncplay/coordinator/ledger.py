@@ -117,9 +117,11 @@ class Ledger:
         places = units - entry.piece.first
         if ((places < 0) | (places >= entry.piece.count)).any():
             raise WireError(f"worker {worker} reports units outside its job {job}")
-        if entry.is_done[places].any() or len(np.unique(places)) < len(places):
+        fresh = np.zeros(entry.piece.count, np.bool_)
+        fresh[places] = True
+        if np.count_nonzero(fresh) < len(places) or (fresh & entry.is_done).any():
             raise WireError(f"worker {worker} reports a unit of job {job} twice")
-        entry.is_done[places] = True
+        entry.is_done |= fresh
         self._count_done(job, entry, len(units))
 
     def finish(self, worker: int, job: int) -> int:

@@ -5,6 +5,7 @@ silent for longer than its own record explains: it is asked where it is, then ki
 """
 
 import asyncio
+import contextlib
 import enum
 import logging
 import time
@@ -55,8 +56,7 @@ class Member:
     number: int
     phase: Phase
     since_s: float  # in this phase
-    live: Habit  # how long it thinks, on the scale of batches
-    silence: Habit  # the same, on the scale of supervision
+    habit: Habit = field(default_factory=Habit)  # of its silences while it owes us something
     link: Link | None = None
     pid: int = 0
     has_work: bool = False
@@ -154,7 +154,7 @@ class Supervisor:
         count, left_s = 0, 0.0
         for member in self.members():
             if member.phase is Phase.READY and member.owes:
-                still_s = member.heard_s + member.live.limit_s - now_s
+                still_s = member.heard_s + member.habit.limit_s(LIVE_FLOOR_S, LIVE_CEILING_S) - now_s
                 if still_s > 0:
                     count, left_s = count + member.thinking, max(left_s, still_s)
         return Thinkers(count, left_s)
@@ -202,9 +202,7 @@ class Supervisor:
                 await self._fill(post)
 
     async def _fill(self, post: _Post) -> None:
-        patience, now_s = self.patience, self.clock()
-        silence = Habit(patience.silence_floor_s, patience.silence_ceiling_s)
-        member = Member(post.number, Phase.STARTING, now_s, Habit(LIVE_FLOOR_S, LIVE_CEILING_S), silence)
+        member = Member(post.number, Phase.STARTING, self.clock())
         post.member = member
         member.link = await self.pool.open(
             post.number,
@@ -239,8 +237,7 @@ class Supervisor:
             log.info("worker %d is back after %.1f s", member.number, now_s - member.heard_s)
             member.phase = Phase.READY
         if member.owes:
-            member.live.observe(now_s - member.heard_s)
-            member.silence.observe(now_s - member.heard_s)
+            member.habit.observe(now_s - member.heard_s)
         if isinstance(message, Ask):
             member.asked(message)
         self.listener.heard(member, message, now_s)
@@ -292,17 +289,20 @@ class Supervisor:
             silent_s = now_s - member.heard_s
             if member.phase is Phase.STARTING and now_s - member.since_s > self.patience.start_s:
                 self._kill(member, f"no hello within {self.patience.start_s:g} s")
-            elif member.phase is Phase.READY and member.owes and silent_s > member.silence.limit_s:
+            elif member.phase is Phase.READY and member.owes and silent_s > self._limit_s(member):
                 self._suspect(member, silent_s, now_s)
-            elif member.phase is Phase.SUSPECT and now_s - member.since_s > member.silence.limit_s:
+            elif member.phase is Phase.SUSPECT and now_s - member.since_s > self._limit_s(member):
                 self._kill(member, f"silent for {silent_s:.1f} s")
+
+    def _limit_s(self, member: Member) -> float:
+        return member.habit.limit_s(self.patience.silence_floor_s, self.patience.silence_ceiling_s)
 
     def _suspect(self, member: Member, silent_s: float, now_s: float) -> None:
         log.warning(
             "worker %d is silent for %.1f s, its limit is %.1f",
             member.number,
             silent_s,
-            member.silence.limit_s,
+            self._limit_s(member),
         )
         member.phase, member.since_s = Phase.SUSPECT, now_s
         self._ticket += 1
@@ -348,7 +348,7 @@ class Supervisor:
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> None:
-    try:
-        await asyncio.wait_for(event.wait(), timeout_s)
-    except TimeoutError:
-        return
+    """Not by wait_for, which before Python 3.12 forgets a cancellation that meets the event."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await event.wait()

@@ -1,5 +1,6 @@
 """Which backend computes here: what this machine has, how fast each is, and opening one."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ import numpy as np
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.backend import Backend
+from asyncplay.model.backends.sim import SimBackend, SimSpeed
 from asyncplay.model.cores import thread_plan, usable_cores
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Positions
@@ -24,10 +26,12 @@ __all__ = [
     "open_backend",
     "resize",
     "thread_plan",
+    "training_device",
     "usable_cores",
 ]
 
-BACKENDS = ("cuda", "mps", "torch-cpu", "onnx-fp32")
+REAL = ("cuda", "mps", "torch-cpu", "onnx-fp32")
+BACKENDS = (*REAL, "sim")
 ON_CPU = ("torch-cpu", "onnx-fp32")
 _WANTING = {"cuda": "CUDA device", "mps": "Apple GPU that torch can use"}
 
@@ -75,19 +79,22 @@ class Choice:
 
 def available(name: str) -> bool:
     """Whether this machine can run the backend."""
+    if name not in _WANTING:
+        return True
     import torch
 
-    if name == "cuda":
-        return torch.cuda.is_available()
-    if name == "mps":
-        return torch.backends.mps.is_available()
-    return name in ON_CPU
+    return torch.cuda.is_available() if name == "cuda" else torch.backends.mps.is_available()
+
+
+def training_device(name: str) -> str:
+    """Where torch trains beside a backend: "cuda", "mps" or "cpu"."""
+    return name if name in _WANTING else "cpu"
 
 
 def candidates(name: str, thread_options: Sequence[int]) -> list[Candidate]:
-    """What a configured name stands for: "auto" is everything this machine has."""
+    """What a configured name stands for: "auto" is all this machine has, but nothing simulated."""
     if name == "auto":
-        names = [backend for backend in BACKENDS if available(backend)]
+        names = [backend for backend in REAL if available(backend)]
     else:
         _check(name)
         names = [name]
@@ -106,9 +113,13 @@ def open_backend(
     threads: int,
     *,
     max_rows: int = 1024,  # the largest batch that an accelerator is tuned for
+    sim: SimSpeed | None = None,  # needed by "sim" only
 ) -> Backend:
     """Raises AsyncplayError for a name that means nothing or nothing here."""
     _check(name)
+    if name == "sim":
+        assert sim is not None, "the simulated accelerator needs its speed"
+        return SimBackend(sim, shape.players, version)
     if name == "onnx-fp32":
         from asyncplay.model.backends.onnx_backend import OnnxBackend
 
@@ -128,11 +139,12 @@ def choose(
     sample: Positions,
     *,
     budget_s: float = 1.5,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Choice:
     """Measure every candidate on ``sample`` and sort by speed; the budget is split evenly."""
     options = list(options)
     share_s = budget_s / len(options)
-    figures = [_measure(option, open_candidate(option), sample, share_s) for option in options]
+    figures = [_measure(option, open_candidate(option), sample, share_s, clock) for option in options]
     return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
 
 
@@ -143,13 +155,14 @@ def forward_limit(
     batch_rows: Iterable[int],
     *,
     each_s: float = 0.3,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Choice:
     """The most rows/s this machine's model can answer: every candidate at every batch size."""
     figures: list[Figure] = []
     sizes = list(batch_rows)
     for option in options:
         backend = open_candidate(option)
-        figures += [_measure(option, backend, resize(sample, rows), each_s) for rows in sizes]
+        figures += [_measure(option, backend, resize(sample, rows), each_s, clock) for rows in sizes]
     return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
 
 
@@ -164,17 +177,17 @@ def resize(positions: Positions, rows: int) -> Positions:
     return Positions(positions.features[chosen], legal, offsets)
 
 
-def _measure(option: Candidate, backend: Backend, sample: Positions, budget_s: float) -> Figure:
-    """As many batches in flight as the backend likes. The best run of batches counts: what slows one
-    down comes from elsewhere."""
-    flight = max(2, backend.depth)
-    best_s = float("inf")
-    end_s = time.perf_counter() + budget_s
+def _measure(
+    option: Candidate, backend: Backend, sample: Positions, budget_s: float, clock: Callable[[], float]
+) -> Figure:
+    """The best run of batches counts: what slows another one down comes from elsewhere."""
+    in_a_run = 2 * backend.depth
+    best_s, end_s = math.inf, clock() + budget_s
     _run(backend, sample, 1)
-    while best_s == float("inf") or time.perf_counter() < end_s:
-        started_s = time.perf_counter()
-        _run(backend, sample, flight)
-        best_s = min(best_s, (time.perf_counter() - started_s) / flight)
+    while best_s == math.inf or clock() < end_s:
+        started_s = clock()
+        _run(backend, sample, in_a_run)
+        best_s = min(best_s, (clock() - started_s) / in_a_run)
     rows = len(sample.features)
     return Figure(option, rows, rows / best_s)
 
@@ -192,7 +205,7 @@ def _run(backend: Backend, sample: Positions, batches: int) -> None:
 
 def _check(name: str) -> None:
     if name not in BACKENDS:
-        known = ", ".join(("auto", *BACKENDS, "sim"))
+        known = ", ".join(("auto", *BACKENDS))
         raise AsyncplayError(f"device.backend is {name!r}, must be one of {known}")
     if not available(name):
         raise AsyncplayError(

@@ -83,14 +83,20 @@ class PlanePolicy(nn.Module):
         self.planes = nn.Conv2d(shape.width, shape.action_planes, 1)
         self.flat = nn.Flatten()
         self.pool = nn.AdaptiveAvgPool2d(1)
-        self.others = nn.Linear(shape.width, shape.actions - shape.action_planes * shape.cells)
+        others = shape.actions - shape.action_planes * shape.cells
+        self.others = nn.Linear(shape.width, others) if others else None
 
     def forward(self, board: Tensor) -> Tensor:
         mixed = self.mix(board)
         logits = self.flat(self.planes(mixed))
-        if self.others.out_features == 0:
+        if self.others is None:
             return logits  # type: ignore[no-any-return]
         return torch.cat((logits, self.others(self.flat(self.pool(mixed)))), 1)
+
+    def silent_layers(self) -> Iterator[nn.Module]:
+        yield self.planes
+        if self.others is not None:
+            yield self.others
 
 
 class ResNet(Net):
@@ -113,7 +119,7 @@ class ResNet(Net):
         for block in self.blocks:
             yield block.second  # type: ignore[misc]
         if isinstance(self.policy, PlanePolicy):
-            yield from (self.policy.planes, self.policy.others)
+            yield from self.policy.silent_layers()
         else:
             yield self.policy[-1]
         yield self.value[-2]

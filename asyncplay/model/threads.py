@@ -1,10 +1,6 @@
 """How many threads torch uses for one operation."""
 
-import threading
-
 import torch
-
-_set_here = threading.local()
 
 
 def use_threads(threads: int) -> None:
@@ -13,6 +9,5 @@ def use_threads(threads: int) -> None:
     The limit is OpenMP's, which belongs to the calling thread; a new thread begins with whatever was set
     last anywhere. So it is set where the work is done, by those who do it, not once at the start.
     """
-    if getattr(_set_here, "threads", None) != threads:
+    if torch.get_num_threads() != threads:
         torch.set_num_threads(threads)
-        _set_here.threads = threads

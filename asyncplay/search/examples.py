@@ -7,12 +7,12 @@ but actions and visit counts is kept while a game is played, and rows can be mad
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, int32, int64, typeof, uint8, uint64
+from numba import float32, int64, typeof, uint8
 
 from asyncplay import rng
-from asyncplay.games.kernels import helper
-from asyncplay.games.spec import CHANCE_TURN, RULES, GameSpec
-from asyncplay.search.tree import CHANCE_STREAM, Array
+from asyncplay.games.kernels import Kernel, helper
+from asyncplay.games.spec import CHANCE_TURN, GameSpec
+from asyncplay.search.layout import CHANCE_STREAM, Array
 
 
 class GameRecord(NamedTuple):
@@ -45,6 +45,8 @@ class Examples(NamedTuple):
 class Replay(NamedTuple):
     """A record as the kernel takes it, with room for one position."""
 
+    rules: Array
+    seed: Array  # uint64[1]
     actions: Array
     policy_ends: Array
     policy_actions: Array
@@ -63,27 +65,34 @@ class Rows(NamedTuple):
     decisions: Array
 
 
-_INTS = np.zeros(1, np.int32)
-REPLAY = typeof(Replay(_INTS, _INTS, _INTS, _INTS, np.zeros(1, np.int64), np.zeros(1, np.uint64)))
+_INTS, _LONGS, _WORDS = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1, np.uint64)
+REPLAY = typeof(Replay(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS))
 ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS))
-REBUILD_BYTES = int64(RULES, uint64, REPLAY, ROWS, uint8[:, ::1])
-REBUILD_FLOATS = int64(RULES, uint64, REPLAY, ROWS, float32[:, ::1])
+REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
+REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 
 
-def rebuild_examples(spec: GameSpec, rebuild: Array, record: GameRecord) -> Examples:
+def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: GameRecord) -> Examples:
     """Return the training rows of a game; ``rebuild`` is the game's kernel of that name."""
-    searched = np.diff(record.policy_ends, prepend=0) > 0
-    n = int(searched.sum())
-    replay = Replay(*record[1:5], np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64))
-    legal, policy = np.empty(n * spec.max_legal, np.int32), np.empty(n * spec.max_legal, np.float32)
-    rows = Rows(legal, np.zeros(n + 1, np.int32), policy, np.empty(n, np.int32), np.empty(n, np.int32))
-    features = np.empty((n, spec.features), spec.feature_dtype)
-    rebuild(spec.rules, np.uint64(record.seed), replay, rows, features)
-    n_legal = int(rows.offsets[n])
-    values = values_for(spec, record.returns, rows.players)
-    return Examples(
-        features, legal[:n_legal], rows.offsets, policy[:n_legal], values, rows.players, rows.decisions
+    n = int((np.diff(record.policy_ends, prepend=0) > 0).sum())
+    room = n * spec.max_legal
+    rows = Rows(
+        np.empty(room, np.int32),
+        np.zeros(n + 1, np.int32),
+        np.empty(room, np.float32),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
     )
+    features = np.empty((n, spec.features), spec.feature_dtype)
+    rebuild(_replay(spec, record), rows, features)
+    legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
+    values = values_for(spec, record.returns, rows.players)
+    return Examples(features, legal, rows.offsets, policy, values, rows.players, rows.decisions)
+
+
+def _replay(spec: GameSpec, record: GameRecord) -> Replay:
+    state, stream = np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64)
+    return Replay(spec.rules, np.array([record.seed], np.uint64), *record[1:5], state, stream)
 
 
 def values_for(spec: GameSpec, returns: Array, players: Array) -> Array:
@@ -93,35 +102,46 @@ def values_for(spec: GameSpec, returns: Array, players: Array) -> Array:
 
 
 @helper
-def rebuild(game, rules, seed, replay, rows, features):
+def rebuild(game, replay, rows, features):
     """Replay a game and write a row for each decision with a policy; return how many."""
-    state, row = replay.state, np.int64(0)
-    rng.plant(replay.stream, seed, CHANCE_STREAM)
+    rules, state, row = replay.rules, replay.state, np.int64(0)
+    rng.plant(replay.stream, replay.seed[0], CHANCE_STREAM)
     game.reset(rules, state)
     for decision in range(len(replay.actions)):
         while game.to_move(rules, state) == CHANCE_TURN:
             game.chance(rules, state, replay.stream)
-        start = replay.policy_ends[decision - 1] if decision > 0 else 0
-        if replay.policy_ends[decision] > start:
-            player = game.to_move(rules, state)
-            rows.players[row] = player
-            rows.decisions[row] = decision
-            game.encode(rules, state, player, features[row])
-            n_legal = game.legal(rules, state, rows.legal[rows.offsets[row] :])
-            write_policy(replay, rows, row, n_legal, start, replay.policy_ends[decision])
+        if replay.policy_ends[decision] > policy_start(replay, decision):
+            write_row(game, replay, rows, features[row], row)
+            write_policy(replay, rows, row, decision)
             row += 1
         game.play(rules, state, replay.actions[decision])
     return row
 
 
 @helper
-def write_policy(replay, rows, row, n_legal, start, end):
-    """Spread the visit counts of entries start .. end over a row's legal actions; both ascend."""
-    offset, total, entry = rows.offsets[row], 0, start
+def policy_start(replay, decision):
+    """Where the policy entries of a decision start."""
+    return replay.policy_ends[decision - 1] if decision > 0 else 0
+
+
+@helper
+def write_row(game, replay, rows, features, row):
+    """Write the present position: player, features, legal actions."""
+    player, offset = game.to_move(replay.rules, replay.state), rows.offsets[row]
+    game.encode(replay.rules, replay.state, player, features)
+    rows.players[row] = player
+    rows.offsets[row + 1] = offset + game.legal(replay.rules, replay.state, rows.legal[offset:])
+
+
+@helper
+def write_policy(replay, rows, row, decision):
+    """Spread the visit counts of a decision over the row's legal actions; both ascend."""
+    start, end = policy_start(replay, decision), replay.policy_ends[decision]
+    total, entry = 0, start
     for i in range(start, end):
         total += replay.policy_visits[i]
-    for i in range(offset, offset + n_legal):
+    for i in range(rows.offsets[row], rows.offsets[row + 1]):
         is_visited = entry < end and replay.policy_actions[entry] == rows.legal[i]
-        rows.policy[i] = np.float32(replay.policy_visits[entry] / total) if is_visited else np.float32(0.0)
+        rows.policy[i] = replay.policy_visits[entry] / total if is_visited else 0.0
         entry += is_visited
-    rows.offsets[row + 1] = offset + n_legal
+    rows.decisions[row] = decision

@@ -12,16 +12,15 @@ No step looks at single games in Python. What happens in a slot depends on its s
 the network's answers alone, never on the other slots.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.games.spec import GameSpec
-from asyncplay.search import entries, tree
+from asyncplay.search import entries, layout
 from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
-from asyncplay.search.puct import Settings
-from asyncplay.search.tree import Array, Sizes
+from asyncplay.search.layout import Array, Settings, Sizes
 
 Slots = NDArray[np.int32]
 
@@ -38,13 +37,13 @@ class Positions(NamedTuple):
     seats: Array  # int32[n], the player whose decision is searched, not the one to move in the row
 
 
-def make_settings(spec: GameSpec, **changes: object) -> Settings:
-    """Return settings for a game: the defaults of ``Settings`` with ``changes``, in the types kernels want."""
+def make_settings(spec: GameSpec, **changes: Any) -> Settings:
+    """Return the settings for a game: the defaults with ``changes``, in the types that kernels want."""
     chosen = Settings(value_scale=spec.value_scale, value_offset=spec.value_offset)._replace(**changes)
     if spec.is_hidden:  # another world each decision
         chosen = chosen._replace(keeps_tree=0)
     plain = [type(default)(value) for default, value in zip(Settings()[:-1], chosen[:-1], strict=True)]
-    return Settings(*plain, np.ascontiguousarray(chosen.temperatures, np.float64))
+    return Settings._make([*plain, np.ascontiguousarray(chosen.temperatures, np.float64)])
 
 
 def make_sizes(spec: GameSpec, settings: Settings, n_games: int) -> Sizes:
@@ -68,14 +67,24 @@ class Group:
 
     def __init__(self, spec: GameSpec, settings: Settings, n_games: int, sizes: Sizes | None = None) -> None:
         self.spec = spec
-        self.settings = settings
         self.sizes = sizes or make_sizes(spec, settings, n_games)
-        self.memory = tree.allocate(spec, self.sizes)
-        self.records = tree.allocate_records(spec, self.sizes)
+        self.memory = layout.allocate(spec, self.sizes, settings)
+        self._packed = layout.pack(self.memory)
         self._features = np.zeros((self.sizes.rows, spec.features), spec.feature_dtype)
         self._finished = np.zeros(n_games, np.int32)
         self._entry = entries.load(spec)
         self._n_rows = 0
+
+    @property
+    def settings(self) -> Settings:
+        """How the games search; to change it, assign. Budgets change with the next decision."""
+        return self.memory.settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        assert settings.leaves * self.sizes.games <= self.sizes.rows, "more leaves than the group has room for"
+        self.memory = self.memory._replace(settings=settings)
+        self._packed = layout.pack(self.memory)
 
     def start(self, slots: Slots, seeds: NDArray[np.uint64], outside: int = 0) -> None:
         """Order new games; the next advance begins them.
@@ -85,35 +94,38 @@ class Group:
         games = self.memory.games.slots
         games["seed"][slots] = seeds
         games["outside"][slots] = outside
-        games["status"][slots] = tree.STARTING
+        games["status"][slots] = layout.STARTING
 
     def stop(self, slots: Slots) -> None:
         """Leave slots empty until the next start."""
-        self.memory.games.slots["status"][slots] = tree.IDLE
+        self.memory.games.slots["status"][slots] = layout.IDLE
 
     def force(self, slots: Slots, actions: NDArray[np.int32]) -> None:
         """Order legal actions from outside, or an opening's; the next advance plays them."""
         games = self.memory.games.slots
+        for slot, action in zip(slots, actions, strict=True):
+            assert action in self.legal(slot), f"action {action} is not legal in slot {slot}"
         games["forced"][slots] = actions
-        games["status"][slots] = tree.FORCED
+        games["status"][slots] = layout.FORCED
 
     def advance(self) -> Slots:
         """Carry out orders and take all decisions that are due; return the slots whose game is over."""
         assert self._n_rows == 0, "rows of the last select wait for their answers"
-        n = self._entry.advance(self.spec.rules, self.memory, self.records, self.settings, self._finished)
+        n = self._entry.advance(self._packed, self._finished)
         return self._finished[:n].copy()
 
     def select(self) -> Positions:
         """Let all thinking games descend to their next leaves."""
         assert self._n_rows == 0, "rows of the last select wait for their answers"
-        self._n_rows = n = self._entry.select(self.spec.rules, self.memory, self.settings, self._features)
+        self._n_rows = n = self._entry.select(self._packed, self._features)
         leaves = self.memory.leaves
         offsets, rows = leaves.offsets[: n + 1], leaves.rows[:n]
         return Positions(self._features[:n], leaves.legal[: offsets[n]], offsets, rows["slot"], rows["seat"])
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
         """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
-        self._entry.backup(self.memory, self.settings, self._n_rows, priors, values, version)
+        assert len(values) == self._n_rows, "one answer for each row"
+        self._entry.backup(self._packed, priors, values, version)
         self._n_rows = 0
 
     def simulations(self) -> int:
@@ -122,7 +134,7 @@ class Group:
 
     def waiting(self) -> Slots:
         """The slots that wait for a decision from outside."""
-        return np.flatnonzero(self.memory.games.slots["status"] == tree.OUTSIDE).astype(np.int32)
+        return np.flatnonzero(self.memory.games.slots["status"] == layout.OUTSIDE).astype(np.int32)
 
     def state(self, slot: int) -> NDArray[np.int64]:
         """The position of a slot's game: a view."""
@@ -139,8 +151,8 @@ class Group:
     def take(self, slot: int) -> GameRecord:
         """Copy the record of a finished game."""
         game = self.memory.games.slots[slot]
-        notes = self.records.decisions[slot, : game["decisions"]]
-        policies = self.records.policies[slot, : game["policy_end"]]
+        notes = self.memory.records.decisions[slot, : game["decisions"]]
+        policies = self.memory.records.policies[slot, : game["policy_end"]]
         return GameRecord(
             int(game["seed"]),
             notes["action"].copy(),
@@ -149,7 +161,7 @@ class Group:
             policies["visits"].copy(),
             notes["version"].copy(),
             notes["value"].copy(),
-            self.records.returns[slot].copy(),
+            self.memory.records.returns[slot].copy(),
         )
 
     def examples(self, record: GameRecord) -> Examples:

@@ -10,39 +10,36 @@ from numba import int32, int64
 
 from asyncplay import rng
 from asyncplay.games.kernels import helper
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, RULES
-from asyncplay.search.puct import SETTINGS
-from asyncplay.search.tree import (
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
+from asyncplay.search.layout import (
     CHANCE_STREAM,
     FINISHED,
     FORCED,
-    MEMORY,
     NONE,
     OUTSIDE,
-    RECORDS,
+    PACKED,
     STARTING,
     THINKING,
     THOUGHT_STREAM,
-    find_drawn,
-    keep_subtree,
-    plant,
+    unpack,
 )
+from asyncplay.search.tree import find_drawn, keep_subtree, plant
 
-ADVANCE = int64(RULES, MEMORY, RECORDS, SETTINGS, int32[::1])
+ADVANCE = int64(PACKED, int32[::1])
 
 
 @helper
-def advance(game, rules, memory, records, settings, finished):
+def advance(game, packed, finished):
     """Take every decision that is due and start what is to start; call it when no row waits.
 
     Write the slots of all games that are over into ``finished`` int32[G]; return how many. They stand
     still until their status is set to STARTING (with a seed) or IDLE.
     """
-    n_finished = 0
+    memory, n_finished = unpack(packed), 0
     for slot in range(len(memory.games.slots)):
         if is_due(memory.games.slots[slot]):
-            kept = go_on(game, rules, memory, records, settings, slot)
-            settle(game, rules, memory, records, settings, slot, kept)
+            kept = go_on(game, memory, slot)
+            settle(game, memory, slot, kept)
         if memory.games.slots[slot].status == FINISHED:
             finished[n_finished] = slot
             n_finished += 1
@@ -58,23 +55,23 @@ def is_due(owner):
 
 
 @helper
-def go_on(game, rules, memory, records, settings, slot):
+def go_on(game, memory, slot):
     """Start a game, or play what was decided; return the node reached in the old tree, or NONE."""
     owner = memory.games.slots[slot]
     if owner.status == STARTING:
-        begin(game, rules, memory, slot)
+        begin(game, memory, slot)
         return NONE
     is_forced = owner.status == FORCED
-    ordinal = find_forced(memory, slot) if is_forced else decide(memory, records, settings, slot)
+    ordinal = find_forced(memory, slot) if is_forced else decide(memory, slot)
     forest = memory.forest
     edge = forest.edges[forest.nodes[slot * forest.nodes_per_game].first_edge + ordinal]
-    write_down(memory, records, slot, edge.action, root_value(forest, slot))
-    game.play(rules, memory.games.states[slot], edge.action)
+    write_down(memory, slot, edge.action, root_value(forest, slot))
+    game.play(memory.rules, memory.games.states[slot], edge.action)
     return np.int64(edge.child)
 
 
 @helper
-def begin(game, rules, memory, slot):
+def begin(game, memory, slot):
     """Set up a new game from the slot's seed."""
     owner = memory.games.slots[slot]
     owner.decisions = 0
@@ -82,7 +79,7 @@ def begin(game, rules, memory, slot):
     owner.version = 0
     for purpose in range(2):
         rng.plant(memory.games.streams[slot, purpose], owner.seed, purpose)
-    game.reset(rules, memory.games.states[slot])
+    game.reset(memory.rules, memory.games.states[slot])
 
 
 @helper
@@ -97,10 +94,10 @@ def find_forced(memory, slot):
 
 
 @helper
-def write_down(memory, records, slot, action, value):
+def write_down(memory, slot, action, value):
     """Record a decision; its policy, if any, has been recorded already."""
     owner = memory.games.slots[slot]
-    note = records.decisions[slot, owner.decisions]
+    note = memory.records.decisions[slot, owner.decisions]
     note.action = action
     note.policy_end = owner.policy_end
     note.version = owner.version
@@ -120,57 +117,57 @@ def root_value(forest, slot):
 
 
 @helper
-def settle(game, rules, memory, records, settings, slot, kept):
+def settle(game, memory, slot, kept):
     """Go on to the next real decision and get its tree ready, or finish the game.
 
     ``kept`` is the node of the present position in the old tree, or NONE.
     """
     owner, state = memory.games.slots[slot], memory.games.states[slot]
-    mover = game.to_move(rules, state)
-    while mover != GAME_OVER and not has_choice(game, rules, memory, slot, mover):
-        kept = pass_through(game, rules, memory, records, slot, mover, kept)
-        mover = game.to_move(rules, state)
+    mover = game.to_move(memory.rules, state)
+    while mover != GAME_OVER and not has_choice(game, memory, slot, mover):
+        kept = pass_through(game, memory, slot, mover, kept)
+        mover = game.to_move(memory.rules, state)
     if mover == GAME_OVER:
         owner.status = FINISHED
-        game.returns(rules, state, records.returns[slot])
+        game.returns(memory.rules, state, memory.records.returns[slot])
         return
-    if not (settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
-        plant(game, rules, memory, slot)
+    if not (memory.settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
+        plant(game, memory, slot)
     owner.status = OUTSIDE if (owner.outside >> mover) & 1 else THINKING
     owner.simulations = 0
-    owner.budget = settings.simulations
+    owner.budget = memory.settings.simulations
     owner.is_noised = 0
 
 
 @helper
-def has_choice(game, rules, memory, slot, mover):
+def has_choice(game, memory, slot, mover):
     """Say whether a player has more than one action; the actions are left in the scratch."""
     if mover == CHANCE_TURN:
         return False
-    return game.legal(rules, memory.games.states[slot], memory.scratch.actions) > 1
+    return game.legal(memory.rules, memory.games.states[slot], memory.scratch.actions) > 1
 
 
 @helper
-def pass_through(game, rules, memory, records, slot, mover, kept):
+def pass_through(game, memory, slot, mover, kept):
     """Let chance happen or play the only action; return the node that follows ``kept``, or NONE."""
     forest, state = memory.forest, memory.games.states[slot]
     if mover == CHANCE_TURN:
-        game.chance(rules, state, memory.games.streams[slot, CHANCE_STREAM])
+        game.chance(memory.rules, state, memory.games.streams[slot, CHANCE_STREAM])
         return find_drawn(forest, kept, state) if kept != NONE else NONE
     action = memory.scratch.actions[0]
-    write_down(memory, records, slot, action, 0.0)
-    game.play(rules, state, action)
+    write_down(memory, slot, action, 0.0)
+    game.play(memory.rules, state, action)
     return np.int64(forest.edges[forest.nodes[kept].first_edge].child) if kept != NONE else NONE
 
 
 @helper
-def decide(memory, records, settings, slot):
+def decide(memory, slot):
     """Record the visit counts at the root and draw an edge by temperature; return its ordinal."""
     forest, owner = memory.forest, memory.games.slots[slot]
     root = forest.nodes[slot * forest.nodes_per_game]
     edges = forest.edges[root.first_edge : root.first_edge + root.n_edges]
-    record_policy(memory, records, slot, edges)
-    temperatures = settings.temperatures
+    record_policy(memory, slot, edges)
+    temperatures = memory.settings.temperatures
     temperature = temperatures[min(owner.decisions, len(temperatures) - 1)]
     weights = memory.scratch.shares[: len(edges)]
     best = weigh(edges, temperature, weights)
@@ -180,9 +177,9 @@ def decide(memory, records, settings, slot):
 
 
 @helper
-def record_policy(memory, records, slot, edges):
+def record_policy(memory, slot, edges):
     """Append the visited actions to the slot's policies; none if they do not fit any more."""
-    owner, policies = memory.games.slots[slot], records.policies
+    owner, policies = memory.games.slots[slot], memory.records.policies
     end = owner.policy_end
     for i in range(len(edges)):
         if edges[i].visits > 0:

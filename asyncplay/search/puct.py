@@ -19,78 +19,57 @@ Order of calls: select, backup (all rows of that select), advance (policy.py), s
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, typeof, uint8, void
+from numba import float32, int64, uint8, void
 
 from asyncplay import rng
 from asyncplay.games.kernels import helper, kernel
-from asyncplay.games.spec import CHANCE_TURN, RULES
-from asyncplay.search.tree import (
+from asyncplay.games.spec import CHANCE_TURN
+from asyncplay.search.layout import (
     ENDED,
     FULL,
-    MEMORY,
     NO_EDGE,
     NONE,
     OPEN,
+    PACKED,
     THINKING,
     THOUGHT_STREAM,
     WAITING,
-    Array,
-    draw_child,
-    grow,
+    unpack,
 )
+from asyncplay.search.tree import draw_child, grow
 
 RESOLVED, ASKED, BLOCKED = 0, 1, 2  # how a simulation ended: without the network, with a row, not at all
 
-
-class Settings(NamedTuple):
-    """How to search; may change between two calls."""
-
-    simulations: int = 32  # new ones for each decision
-    leaves: int = 1  # rows a game may add to one select
-    c_puct: float = 1.5
-    first_play_reduction: float = 0.2
-    virtual_loss: float = 1.0
-    noise_alpha: float = 0.3  # Dirichlet noise on the root's priors
-    noise_weight: float = 0.25  # 0 for none
-    keeps_tree: int = 1  # carry the chosen child's subtree over to the next decision
-    value_scale: float = 1.0  # of the game: see GameSpec
-    value_offset: float = 0.0
-    temperatures: Array = np.ones(1)  # float64[k], by decision number of the game, the last one for the rest
-
-
-SETTINGS = typeof(Settings())
-BYTES, FLOATS = uint8[:, ::1], float32[:, ::1]
-SELECT_BYTES = int64(RULES, MEMORY, SETTINGS, BYTES)
-SELECT_FLOATS = int64(RULES, MEMORY, SETTINGS, FLOATS)
-BACKUP = void(MEMORY, SETTINGS, int64, float32[::1], float32[:, ::1], int64)
+SELECT_BYTES = int64(PACKED, uint8[:, ::1])
+SELECT_FLOATS = int64(PACKED, float32[:, ::1])
+BACKUP = void(PACKED, float32[::1], float32[:, ::1], int64)
 
 
 @helper
-def select(game, rules, memory, settings, features):
+def select(game, packed, features):
     """Let every thinking game descend to its next leaves; return the number of rows.
 
-    Row i is ``features`` [i], its legal actions and its place in the tree in ``memory.leaves``.
+    Row i is ``features`` [i], its legal actions and its place in the tree are in the memory's ``leaves``.
     """
-    n_rows = np.int64(0)
+    memory, n_rows = unpack(packed), np.int64(0)
     memory.leaves.offsets[0] = 0
     for slot in range(len(memory.games.slots)):
         if memory.games.slots[slot].status == THINKING:
-            n_rows = gather(game, rules, memory, settings, features, slot, n_rows)
+            n_rows = gather(game, memory, features, slot, n_rows)
     return n_rows
 
 
 @helper
-def gather(game, rules, memory, settings, features, slot, n_rows):
+def gather(game, memory, features, slot, n_rows):
     """Run simulations of one game until it has its rows or its budget is used up."""
     owner = memory.games.slots[slot]
-    if settings.noise_weight > 0.0 and not owner.is_noised:
-        add_noise(memory, settings, slot)
-    wanted = n_rows + settings.leaves
+    if memory.settings.noise_weight > 0.0 and not owner.is_noised:
+        add_noise(memory, slot)
+    wanted = n_rows + memory.settings.leaves
     while n_rows < wanted and owner.simulations < owner.budget:
-        outcome = simulate(game, rules, memory, settings, features, slot, n_rows)
+        outcome = simulate(game, memory, features, slot, n_rows)
         if outcome == BLOCKED:
             break
         n_rows += outcome
@@ -98,57 +77,58 @@ def gather(game, rules, memory, settings, features, slot, n_rows):
 
 
 @helper
-def simulate(game, rules, memory, settings, features, slot, row):
+def simulate(game, memory, features, slot, row):
     """One descent; return how it ended."""
     nodes, owner = memory.forest.nodes, memory.games.slots[slot]
     node = slot * memory.forest.nodes_per_game
     while nodes[node].status == OPEN:
-        child = step_down(game, rules, memory, settings, slot, node)
+        child = step_down(game, memory, slot, node)
         if child == FULL:
-            take_back(memory.forest, settings, slot, node)
+            take_back(memory, slot, node)
             owner.budget = owner.simulations  # decide with what there is
             return BLOCKED
         node = child
     if nodes[node].status == WAITING:
-        take_back(memory.forest, settings, slot, node)
+        take_back(memory, slot, node)
         return BLOCKED
     nodes[node].visits += 1
     owner.simulations += 1
     owner.total_simulations += 1
     if nodes[node].status == ENDED:
-        end_values(game, rules, memory, settings, node)
-        back_up(memory.forest, settings, slot, node, memory.scratch.values)
+        end_values(game, memory, node)
+        back_up(memory, slot, node)
         return RESOLVED
-    ask(game, rules, memory, features, slot, node, row)
+    memory.leaves.rows[row].slot = slot
+    ask(game, memory, features, node, row)
     return ASKED
 
 
 @helper
-def step_down(game, rules, memory, settings, slot, node):
+def step_down(game, memory, slot, node):
     """Go from an open node to a child, made if need be, counting the visit; return it, or FULL."""
     forest = memory.forest
     if forest.nodes[node].mover == CHANCE_TURN:
-        child = draw_child(game, rules, memory, slot, node)
+        child = draw_child(game, memory, slot, node)
         forest.nodes[node].visits += child != FULL
         return child
-    ordinal = best_ordinal(forest, settings, node)
-    edge = forest.nodes[node].first_edge + ordinal
-    child = np.int64(forest.edges[edge].child)
+    ordinal = best_ordinal(memory, node)
+    edge = forest.edges[forest.nodes[node].first_edge + ordinal]
+    child = np.int64(edge.child)
     if child == NONE:
-        child = grow(game, rules, memory, slot, node, ordinal)
+        child = grow(game, memory, slot, node, ordinal)
         if child == FULL:
             return FULL
-        forest.edges[edge].child = child
+        edge.child = child
     forest.nodes[node].visits += 1
-    forest.edges[edge].visits += 1
-    forest.edges[edge].value_sum -= settings.virtual_loss
+    edge.visits += 1
+    edge.value_sum -= memory.settings.virtual_loss
     return child
 
 
 @helper
-def best_ordinal(forest, settings, node):
+def best_ordinal(memory, node):
     """Which of an open node's edges PUCT takes."""
-    here, edges = forest.nodes[node], forest.edges
+    here, edges, settings = memory.forest.nodes[node], memory.forest.edges, memory.settings
     exploration = settings.c_puct * math.sqrt(here.visits)
     first_play = here.value - settings.first_play_reduction
     best, best_score = 0, -np.inf
@@ -162,83 +142,82 @@ def best_ordinal(forest, settings, node):
 
 
 @helper
-def take_back(forest, settings, slot, node):
+def take_back(memory, slot, node):
     """Undo a descent that came to ``node`` and did not count there."""
-    root = slot * forest.nodes_per_game
+    nodes, root = memory.forest.nodes, slot * memory.forest.nodes_per_game
     while node != root:
-        ordinal, node = forest.nodes[node].ordinal, np.int64(forest.nodes[node].parent)
-        forest.nodes[node].visits -= 1
+        ordinal, node = nodes[node].ordinal, np.int64(nodes[node].parent)
+        nodes[node].visits -= 1
         if ordinal != NO_EDGE:
-            edge = forest.nodes[node].first_edge + ordinal
-            forest.edges[edge].visits -= 1
-            forest.edges[edge].value_sum += settings.virtual_loss
+            edge = memory.forest.edges[nodes[node].first_edge + ordinal]
+            edge.visits -= 1
+            edge.value_sum += memory.settings.virtual_loss
 
 
 @helper
-def back_up(forest, settings, slot, node, values):
-    """Add ``values`` float64[P], by seat, to every edge above ``node``, and lift the virtual losses."""
-    root = slot * forest.nodes_per_game
+def back_up(memory, slot, node):
+    """Add the values in the scratch, by seat, to every edge above ``node``, and lift the virtual losses."""
+    nodes, root = memory.forest.nodes, slot * memory.forest.nodes_per_game
     while node != root:
-        ordinal, node = forest.nodes[node].ordinal, np.int64(forest.nodes[node].parent)
+        ordinal, node = nodes[node].ordinal, np.int64(nodes[node].parent)
         if ordinal != NO_EDGE:
-            edge = forest.nodes[node].first_edge + ordinal
-            forest.edges[edge].value_sum += values[forest.nodes[node].mover] + settings.virtual_loss
+            edge = memory.forest.edges[nodes[node].first_edge + ordinal]
+            edge.value_sum += memory.scratch.values[nodes[node].mover] + memory.settings.virtual_loss
 
 
 @helper
-def end_values(game, rules, memory, settings, node):
+def end_values(game, memory, node):
     """Write the values of a finished game, by seat, into the scratch."""
-    values = memory.scratch.values
-    game.returns(rules, memory.forest.states[node], values)
+    values, settings = memory.scratch.values, memory.settings
+    game.returns(memory.rules, memory.forest.states[node], values)
     for seat in range(len(values)):
         values[seat] = values[seat] * settings.value_scale + settings.value_offset
 
 
 @helper
-def ask(game, rules, memory, features, slot, node, row):
+def ask(game, memory, features, node, row):
     """Write the row of a fresh node."""
     forest, leaves = memory.forest, memory.leaves
-    here = forest.nodes[node]
+    here, asked, offset = forest.nodes[node], leaves.rows[row], leaves.offsets[row]
     here.status = WAITING
-    game.encode(rules, forest.states[node], here.mover, features[row])
-    offset = leaves.offsets[row]
+    game.encode(memory.rules, forest.states[node], here.mover, features[row])
     for i in range(here.n_edges):
         leaves.legal[offset + i] = forest.edges[here.first_edge + i].action
     leaves.offsets[row + 1] = offset + here.n_edges
-    leaves.rows[row].slot = slot
-    leaves.rows[row].node = node
-    leaves.rows[row].seat = forest.nodes[slot * forest.nodes_per_game].mover
+    asked.node = node
+    asked.seat = forest.nodes[asked.slot * forest.nodes_per_game].mover
 
 
 @helper
-def add_noise(memory, settings, slot):
+def add_noise(memory, slot):
     """Mix Dirichlet noise into the priors of the root, once it has been answered."""
-    forest, owner = memory.forest, memory.games.slots[slot]
+    forest, weight = memory.forest, memory.settings.noise_weight
     root = forest.nodes[slot * forest.nodes_per_game]
     if root.status != OPEN:
         return
-    owner.is_noised = 1
+    memory.games.slots[slot].is_noised = 1
     shares = memory.scratch.shares[: root.n_edges]
-    rng.dirichlet(memory.games.streams[slot, THOUGHT_STREAM], settings.noise_alpha, shares)
+    rng.dirichlet(memory.games.streams[slot, THOUGHT_STREAM], memory.settings.noise_alpha, shares)
     for i in range(root.n_edges):
         edge = forest.edges[root.first_edge + i]
-        edge.prior = (1.0 - settings.noise_weight) * edge.prior + settings.noise_weight * shares[i]
+        edge.prior = (1.0 - weight) * edge.prior + weight * shares[i]
 
 
 @kernel(BACKUP)
-def backup(memory, settings, n_rows, priors, values, version):
-    """Take in the answers to all rows of the last select.
+def backup(packed, priors, values, version):
+    """Take in the answers to all n rows of the last select.
 
     ``priors`` float32[L]; ``values`` float32[n, P or more], entry k for the seat k places to the left of
     the leaf's player to move.
     """
-    for row in range(n_rows):
-        expand(memory, settings, row, priors, values[row])
+    memory = unpack(packed)
+    for row in range(len(values)):
+        expand(memory, row, priors, values[row])
         memory.games.slots[memory.leaves.rows[row].slot].version = version
 
 
 @helper
-def expand(memory, settings, row, priors, values):
+def expand(memory, row, priors, values):
     """Open the node of a row with its priors and back its values up."""
     forest, leaves, by_seat = memory.forest, memory.leaves, memory.scratch.values
     node = np.int64(leaves.rows[row].node)
@@ -251,4 +230,4 @@ def expand(memory, settings, row, priors, values):
     for k in range(n_players):
         seat = here.mover + k
         by_seat[seat - n_players if seat >= n_players else seat] = values[k]
-    back_up(forest, settings, np.int64(leaves.rows[row].slot), node, by_seat)
+    back_up(memory, np.int64(leaves.rows[row].slot), node)

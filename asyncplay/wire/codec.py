@@ -6,7 +6,6 @@ comes in, ``decode`` returns a message with the declared types or raises WireErr
 """
 
 import dataclasses
-import math
 import struct
 import typing
 from collections.abc import Callable
@@ -29,7 +28,6 @@ _DTYPES = {
     )
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
-_MAX_DIMENSIONS = 4
 
 Reader = Callable[[Any], Any]
 
@@ -69,8 +67,7 @@ def decode(body: bytes | memoryview) -> Message:
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"a frame of {len(body)} bytes is no msgpack: {error}") from None
     shape = _shape_of(values)
-    fields = zip(shape.fields, values[1:], strict=False)
-    message = shape.cls(*(_read(shape, field, value) for field, value in fields))
+    message = shape.cls(*_read_fields(shape, values))
     if flaw := message.flaw():
         raise WireError(f"a {shape.cls.__name__} contradicts itself: {flaw}")
     return message
@@ -95,11 +92,14 @@ def _shape_of(values: object) -> _Shape:
     return shape
 
 
-def _read(shape: _Shape, field: _Field, value: object) -> object:
+def _read_fields(shape: _Shape, values: list[Any]) -> list[Any]:
+    fields: list[Any] = []
     try:
-        return field.read(value)
+        for field, value in zip(shape.fields, values[1:], strict=False):
+            fields.append(field.read(value))  # noqa: PERF401  # how far it came names the culprit
     except WireError as error:
-        raise WireError(f"{shape.cls.__name__}.{field.name} {error}") from None
+        raise WireError(f"{shape.cls.__name__}.{shape.fields[len(fields)].name} {error}") from None
+    return fields
 
 
 def _pack_array(array: np.ndarray[Any, Any]) -> tuple[int, tuple[int, ...], memoryview | bytes]:
@@ -111,25 +111,30 @@ def _array_reader(layout: Layout) -> Reader:
     allowed = {_CODES[np.dtype(name)]: np.dtype(name) for name in layout.dtypes}
 
     def read(value: object) -> np.ndarray[Any, Any]:
-        if not isinstance(value, list) or len(value) != 3:
+        if type(value) is not list or len(value) != 3:
             raise WireError("is no array")
         code, shape, data = value
-        if type(code) is not int or code not in allowed or not isinstance(data, bytes):
+        if type(code) is not int or code not in allowed or type(data) is not bytes:
             raise WireError(f"is no array of {' or '.join(layout.dtypes)}")
         dtype = allowed[code]
-        if math.prod(_dimensions(shape, layout.ndim)) * dtype.itemsize != len(data):
+        if _size(shape, layout.ndim) * dtype.itemsize != len(data):
             raise WireError(f"has the shape {shape}, but {len(data)} bytes of {dtype}")
-        return np.frombuffer(data, dtype).reshape(shape)
+        array = np.frombuffer(data, dtype)
+        return array if layout.ndim == 1 else array.reshape(shape)
 
     return read
 
 
-def _dimensions(shape: object, ndim: int) -> list[int]:
-    if not isinstance(shape, list) or len(shape) != ndim:
+def _size(shape: object, ndim: int) -> int:
+    """The number of entries, with every dimension checked."""
+    if type(shape) is not list or len(shape) != ndim:
         raise WireError(f"has not {ndim} dimensions")
-    if not all(type(size) is int and 0 <= size <= MAX_FRAME_BYTES for size in shape):
-        raise WireError("has a dimension that is no size")
-    return shape
+    size = 1
+    for side in shape:
+        if type(side) is not int or side < 0:
+            raise WireError("has a dimension that is no size")
+        size *= side
+    return size
 
 
 def _scalar_reader(wanted: type) -> Reader:

@@ -77,7 +77,7 @@ class Ask(Message):
     slots: int  # how many of the worker's slots wait for this answer
     thinking: int  # how many others will still ask with no answer in between
     features: FeatureRows  # [n, F]
-    legal: Ints  # [L], the legal actions of all rows, one after another
+    legal: Ints  # [L], the legal actions of all rows, one after another; the model knows their range
     offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
 
     def flaw(self) -> str | None:
@@ -135,6 +135,8 @@ class Game(Message):
             return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
         if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
             return "targets or outcome of another length than what they belong to"
+        if n_rows and int(self.legal.min()) < 0:
+            return "a negative action"
         return _rows_flaw(n_rows, self.legal, self.offsets)
 
 
@@ -221,6 +223,7 @@ class SyntheticSpec(Message):
     straggler_share: float
     straggler_s: float
     grain_s: float  # rows that get ready within this time share a message
+    message_rows: int  # of this many at most
     checked: bool  # compare each answer with the simulated device's checksum
 
 
@@ -233,8 +236,6 @@ def _rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]
     """Every row owns at least one legal action and all of them are owned."""
     if len(offsets) != n_rows + 1:
         return f"{n_rows} rows, but {len(offsets)} offsets"
-    if offsets[0] != 0 or offsets[-1] != len(legal) or (n_rows and (offsets[1:] <= offsets[:-1]).any()):
+    if offsets[0] != 0 or offsets[-1] != len(legal) or (n_rows and int((offsets[1:] - offsets[:-1]).min()) < 1):
         return "offsets that do not divide the legal actions among the rows"
-    if len(legal) and int(legal.min()) < 0:
-        return "a negative action"
     return None

@@ -54,11 +54,11 @@ class FrameBuffer:
         held = self._end - self._start
         if held == 0 and len(self._data) > _LARGE_BYTES:
             self._data = bytearray(_SMALL_BYTES)
-        elif self._start + wanted > len(self._data) or self._end == len(self._data):
-            larger = bytearray(max(wanted, _SMALL_BYTES))
-            larger[:held] = memoryview(self._data)[self._start : self._end]
-            self._data = larger
-        elif held:
+        elif wanted > len(self._data):
+            self._data = self._data[self._start : self._end] + bytearray(wanted - held)
+        elif held == 0 or self._start + wanted > len(self._data):
+            self._data[:held] = self._data[self._start : self._end]
+        else:
             return
         self._start, self._end = 0, held
 

@@ -15,8 +15,9 @@ from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Ask, Done, Job, Message, SyntheticSpec
 from asyncplay.worker.core import Step
 
-_REPORT_UNITS = 256
+_REPORT_UNITS = 1024
 Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
 Indices = NDArray[np.intp]
 
 
@@ -27,7 +28,9 @@ class SyntheticPlayer:
         self._spec: SyntheticSpec | None = None
         self._units: deque[tuple[int, range]] = deque()  # (job, its units not begun yet)
         self._asked: dict[int, tuple[Indices, NDArray[np.uint8]]] = {}  # by ticket: slots, their rows
-        self._done: dict[int, list[int]] = {}  # by job: finished, not yet reported
+        self._answers: list[Answer] = []
+        self._done: list[tuple[Longs, Longs]] = []  # jobs and units that are finished, not yet reported
+        self._n_done = self._n_thinking = 0
         self._ticket = 0
         self._last_sent_s = -np.inf
 
@@ -40,26 +43,21 @@ class SyntheticPlayer:
 
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a synthetic player was sent a {type(message).__name__}"
-        slots, rows = self._asked.pop(message.ticket)
-        if self._known.checked:
-            self._check(message, rows)
-        for job, unit in zip(self._job[slots].tolist(), self._unit[slots].tolist(), strict=True):
-            self._done.setdefault(job, []).append(unit)
-        self._ready_s[slots] = np.nan  # free: gets its next unit as time goes on
+        self._answers.append(message)
 
     def advance(self, now_s: float) -> Step:
         if self._spec is None:
             return Step([], None)
+        self._take_answers()
         self._begin(now_s)
         messages: list[Message] = []
         if now_s >= self._last_sent_s + self._spec.grain_s:
             messages += self._ask(now_s)
-        thinking = np.isfinite(self._ready_s)
-        messages += self._report(is_idle=not thinking.any() and not self._asked)
-        if not thinking.any():
+        ready_s = float(self._ready_s.min())
+        messages += self._report(is_idle=ready_s == np.inf and not self._asked)
+        if ready_s == np.inf:
             return Step(messages, None)
-        due_s = max(float(self._ready_s[thinking].min()), self._last_sent_s + self._spec.grain_s)
-        return Step(messages, max(due_s - now_s, 0.0))
+        return Step(messages, max(ready_s, self._last_sent_s + self._spec.grain_s) - now_s)
 
     @property
     def _known(self) -> SyntheticSpec:
@@ -68,53 +66,73 @@ class SyntheticPlayer:
 
     def _lay_out(self, spec: SyntheticSpec, random: np.random.Generator) -> None:
         self._spec, self._random = spec, random
-        self._ready_s = np.full(spec.slots, np.nan)  # nan: free, inf: waits for an answer
+        self._free = np.arange(spec.slots)
+        self._ready_s = np.full(spec.slots, np.inf)  # inf: free, or waits for an answer
         self._unit = np.zeros(spec.slots, np.int64)
         self._job = np.zeros(spec.slots, np.int64)
         self._rows = random.integers(0, 256, (spec.slots, spec.features), np.uint8)
         self._legal = np.tile(np.arange(spec.actions, dtype=np.int32), spec.slots)
         self._offsets = np.arange(spec.slots + 1, dtype=np.int32) * np.int32(spec.actions)
 
+    def _take_answers(self) -> None:
+        """Check all answers that have come and free their slots."""
+        if not self._answers:
+            return
+        answers, self._answers = self._answers, []
+        asked = [self._asked.pop(answer.ticket) for answer in answers]
+        slots = np.concatenate([slots for slots, _ in asked])
+        if self._known.checked:
+            self._check(answers, np.concatenate([rows for _, rows in asked]))
+        self._done.append((self._job[slots], self._unit[slots]))
+        self._n_done += len(slots)
+        self._free = np.concatenate([self._free, slots])
+
     def _begin(self, now_s: float) -> None:
         """Give units to the free slots and let them think."""
-        free = np.flatnonzero(np.isnan(self._ready_s))
         begun = 0
-        while begun < len(free) and self._units:
+        while begun < len(self._free) and self._units:
             job, units = self._units.popleft()
-            slots = free[begun : begun + len(units)]
+            slots = self._free[begun : begun + len(units)]
             self._job[slots] = job
-            self._unit[slots] = units.start + np.arange(len(slots))
+            self._unit[slots] = np.arange(units.start, units.start + len(slots))
             begun += len(slots)
             if len(slots) < len(units):
                 self._units.appendleft((job, units[len(slots) :]))
-        self._ready_s[free[:begun]] = now_s + think_times(self._known, begun, self._random)
+        if begun:
+            self._ready_s[self._free[:begun]] = now_s + think_times(self._known, begun, self._random)
+            self._free = self._free[begun:]
+            self._n_thinking += begun
 
     def _ask(self, now_s: float) -> list[Message]:
-        with np.errstate(invalid="ignore"):
-            slots = np.flatnonzero(self._ready_s <= now_s)
-        if len(slots) == 0:
-            return []
+        ready = np.flatnonzero(self._ready_s <= now_s)
+        if len(ready):
+            self._last_sent_s = now_s
+        size = self._known.message_rows
+        return [self._ask_for(ready[first : first + size]) for first in range(0, len(ready), size)]
+
+    def _ask_for(self, slots: Indices) -> Ask:
         self._ready_s[slots] = np.inf
         rows = self._rows[slots]
         rows[:, :8] = self._unit[slots].view(np.uint8).reshape(-1, 8)
         self._ticket += 1
         self._asked[self._ticket] = slots, rows
-        self._last_sent_s = now_s
-        thinking = int(np.isfinite(self._ready_s).sum())
+        self._n_thinking -= len(slots)
         legal, offsets = self._legal[: len(slots) * self._known.actions], self._offsets[: len(slots) + 1]
-        return [Ask(self._ticket, 0, len(slots), thinking, rows, legal, offsets)]
+        return Ask(self._ticket, 0, len(slots), self._n_thinking, rows, legal, offsets)
 
-    def _check(self, answer: Answer, rows: NDArray[np.uint8]) -> None:
+    def _check(self, answers: list[Answer], rows: NDArray[np.uint8]) -> None:
         priors, values = sim_answers(rows, self._offsets[: len(rows) + 1], self._known.players)
-        _check_equal("priors", answer.priors, priors)
-        _check_equal("values", answer.values, values)
+        _check_equal("priors", np.concatenate([answer.priors for answer in answers]), priors)
+        _check_equal("values", np.concatenate([answer.values for answer in answers]), values)
 
     def _report(self, *, is_idle: bool) -> list[Message]:
         """Tell of finished units in handfuls, and of the last ones at once."""
-        if not self._done or not (is_idle or sum(map(len, self._done.values())) >= _REPORT_UNITS):
+        if not self._n_done or not (is_idle or self._n_done >= _REPORT_UNITS):
             return []
-        done, self._done = self._done, {}
-        return [Done(job, np.array(units, np.int64)) for job, units in done.items()]
+        jobs = np.concatenate([jobs for jobs, _ in self._done])
+        units = np.concatenate([units for _, units in self._done])
+        self._done, self._n_done = [], 0
+        return [Done(int(job), units[jobs == job]) for job in np.unique(jobs)]
 
 
 def think_times(spec: SyntheticSpec, count: int, random: np.random.Generator) -> Floats:

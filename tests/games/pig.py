@@ -155,15 +155,15 @@ def spec(*, players: int = 3, target: int = 12) -> GameSpec:
 
 
 @kernel(puct.SELECT_FLOATS)
-def select(rules, memory, settings, features):
-    return puct.select(KERNELS, rules, memory, settings, features)
+def select(packed, features):
+    return puct.select(KERNELS, packed, features)
 
 
 @kernel(policy.ADVANCE)
-def advance(rules, memory, records, settings, finished):
-    return policy.advance(KERNELS, rules, memory, records, settings, finished)
+def advance(packed, finished):
+    return policy.advance(KERNELS, packed, finished)
 
 
 @kernel(examples.REBUILD_FLOATS)
-def rebuild(rules, seed, replay, rows, features):
-    return examples.rebuild(KERNELS, rules, seed, replay, rows, features)
+def rebuild(replay, rows, features):
+    return examples.rebuild(KERNELS, replay, rows, features)

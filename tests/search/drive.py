@@ -6,7 +6,7 @@ from search.twin import network
 from asyncplay.games.spec import GameSpec
 from asyncplay.search.examples import GameRecord
 from asyncplay.search.group import Group, make_sizes
-from asyncplay.search.puct import Settings
+from asyncplay.search.layout import Settings
 
 
 def think(group: Group, version: int = 0) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from asyncplay import rng
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
-from asyncplay.search.puct import Settings
+from asyncplay.search.layout import Settings
 
 
 def network(features: np.ndarray, legal: np.ndarray, n_players: int) -> tuple[np.ndarray, np.ndarray]:

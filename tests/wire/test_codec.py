@@ -98,7 +98,6 @@ def test_a_malformed_frame_is_named(body, complaint):
         {"offsets": np.array([0, 2, 2, 6], np.int32)},
         {"offsets": np.array([1, 2, 4, 6], np.int32)},
         {"offsets": np.array([0, 2, 4, 5], np.int32)},
-        {"legal": np.array([0, 1, 2, 3, 4, -1], np.int32)},
         {"slots": 0},
         {"thinking": -1},
     ],

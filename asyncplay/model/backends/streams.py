@@ -23,7 +23,7 @@ class Stream(Protocol):
         """Start moving results into host buffers of the same shapes; called inside ``entered``."""
 
     def wait(self) -> None:
-        """Return when all work started so far is done."""
+        """Return when all is done that the calling thread started, inside ``entered`` or outside."""
 
 
 class CpuStream:
@@ -61,7 +61,7 @@ class CudaStream:
         return arrived.synchronize
 
     def wait(self) -> None:
-        self._stream.synchronize()
+        torch.cuda.current_stream().synchronize()
 
 
 class MpsStream:

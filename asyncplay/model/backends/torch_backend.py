@@ -1,5 +1,6 @@
 """Inference with torch on CUDA, MPS or the CPU: one path, three kinds of stream."""
 
+import copy
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -26,17 +27,19 @@ AGREEMENT = 0.03  # largest difference of a value or a prior that a reduced dtyp
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A network on its device, and the dtype of its matrix products."""
+    """A network on its device, and the dtype it computes in."""
 
     net: nets.Net
-    dtype: torch.dtype
+    dtype: torch.dtype = torch.float32
 
     def run(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """uint8 or float32 in, float32 out."""
-        reduced = self.dtype != torch.float32
-        with torch.autocast(features.device.type, self.dtype if reduced else None, enabled=reduced):
-            logits, values = self.net(features.to(torch.float32))
+        logits, values = self.net(features.to(self.dtype))
         return logits.to(torch.float32), values.to(torch.float32)
+
+    def in_dtype(self, dtype: torch.dtype) -> "Engine":
+        """Itself, or a copy whose weights are converted once: autocast would do it in every batch."""
+        return self if dtype == self.dtype else Engine(copy.deepcopy(self.net).to(dtype), dtype)
 
 
 class Staging:
@@ -50,7 +53,8 @@ class Staging:
         """An uninitialised buffer, the beginning of a kept one where that is large enough."""
         kept = self._buffers.get(name)
         if kept is None or kept.dtype != dtype or len(kept) < shape[0]:
-            kept = torch.empty(shape, dtype=dtype, pin_memory=self._pins)
+            length = 1 << shape[0].bit_length()  # so that it grows a few times in a run, not every day
+            kept = torch.empty((length, *shape[1:]), dtype=dtype, pin_memory=self._pins)
             self._buffers[name] = kept
         return kept[: shape[0]]
 
@@ -70,12 +74,14 @@ class TorchBackend:
         *,
         device: str = "cpu",
         threads: int = 1,  # on a CPU
+        fills_up: bool | None = None,  # batches to a few sizes; None: on accelerators, CPUs do not care
     ) -> None:
         self.name = "torch-cpu" if device == "cpu" else device
         self.depth = 1 if device == "cpu" else 2
         self._shape = shape
         self._device = device
         self._threads = threads
+        self._fills_up = device != "cpu" if fills_up is None else fills_up
         self._stream = open_stream(device)
         self._idle: deque[Staging] = deque()
         self._dtype = torch.float32
@@ -109,7 +115,7 @@ class TorchBackend:
         return finish
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
-        engine = self._trusted(nets.build_from(self._shape, weights, self._device))
+        engine = self._trusted(Engine(nets.build_from(self._shape, weights, self._device)))
         self._stream.wait()
         return Prepared(version, engine)
 
@@ -119,28 +125,27 @@ class TorchBackend:
     def warm_up(self, max_rows: int) -> None:
         """Let an accelerator tune itself for every batch size up to ``max_rows``, and measure whether a
         reduced dtype pays. To be called before the first launch, on the lane's thread."""
-        net = self._current.engine.net
+        exact = Engine(self._current.engine.net)
         rows = torch.tensor(np.resize(self._sample, (bucket(max_rows), self._shape.features)))
         with torch.inference_mode(), self._stream.entered():
             rows = rows.to(self._device)
-            seconds = {dtype: self._seconds(Engine(net, dtype), rows) for dtype in (torch.float32, *REDUCED)}
-            self._dtype = fastest(seconds)
+            engines = {dtype: exact.in_dtype(dtype) for dtype in (torch.float32, *REDUCED)}
+            self._dtype = fastest({dtype: self._seconds(engine, rows) for dtype, engine in engines.items()})
+            self._current = Prepared(self._current.version, self._trusted(exact))
             for size in buckets(max_rows):
-                Engine(net, self._dtype).run(rows[:size])
-        self._current = Prepared(self._current.version, self._trusted(net))
-        self._stream.wait()
+                self._current.engine.run(rows[:size])
+            self._stream.wait()
 
-    def _trusted(self, net: nets.Net) -> Engine:
+    def _trusted(self, exact: Engine) -> Engine:
         """In the dtype that was measured fastest, or in float32 where these weights do not bear it."""
+        engine = exact.in_dtype(self._dtype)
         sample = torch.tensor(self._sample, device=self._device)
-        if self._dtype == torch.float32 or not agrees(Engine(net, self._dtype), sample):
-            return Engine(net, torch.float32)
-        return Engine(net, self._dtype)
+        return engine if engine is exact or agrees(engine, exact, sample) else exact
 
     def _stage(self, positions: Positions, staging: Staging) -> tuple[Tensor, Tensor]:
         """Copy a batch to where the device can fetch it while the caller's arrays go their way."""
         rows = len(positions.features)
-        room = rows if self._device == "cpu" else bucket(rows)
+        room = bucket(rows) if self._fills_up else rows
         dtype = torch.uint8 if positions.features.dtype == np.uint8 else torch.float32
         features = staging.room("features", (room, self._shape.features), dtype)
         features.numpy()[:rows] = positions.features
@@ -182,13 +187,10 @@ def fastest(seconds: Mapping[torch.dtype, float]) -> torch.dtype:
 
 
 @torch.inference_mode()
-def agrees(engine: Engine, features: Tensor) -> bool:
-    """Whether the engine's answers are those of float32, but for little."""
-    exact = _answers(Engine(engine.net, torch.float32), features)
-    return all(
-        bool(torch.isfinite(ours).all()) and float((ours - theirs).abs().max()) <= AGREEMENT
-        for ours, theirs in zip(_answers(engine, features), exact, strict=True)
-    )
+def agrees(engine: Engine, exact: Engine, features: Tensor) -> bool:
+    """Whether no prior and no value differs by more than a little; NaN agrees with nothing."""
+    pairs = zip(_answers(engine, features), _answers(exact, features), strict=True)
+    return all(float((ours - theirs).abs().max()) <= AGREEMENT for ours, theirs in pairs)
 
 
 def _answers(engine: Engine, features: Tensor) -> Sequence[Tensor]:

@@ -6,15 +6,15 @@ from asyncplay.search import examples, policy, puct
 
 
 @kernel(puct.SELECT_BYTES)
-def select(rules, memory, settings, features):
-    return puct.select(KERNELS, rules, memory, settings, features)
+def select(packed, features):
+    return puct.select(KERNELS, packed, features)
 
 
 @kernel(policy.ADVANCE)
-def advance(rules, memory, records, settings, finished):
-    return policy.advance(KERNELS, rules, memory, records, settings, finished)
+def advance(packed, finished):
+    return policy.advance(KERNELS, packed, finished)
 
 
 @kernel(examples.REBUILD_BYTES)
-def rebuild(rules, seed, replay, rows, features):
-    return examples.rebuild(KERNELS, rules, seed, replay, rows, features)
+def rebuild(replay, rows, features):
+    return examples.rebuild(KERNELS, replay, rows, features)

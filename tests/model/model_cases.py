@@ -1,0 +1,60 @@
+"""Small networks, positions and examples for the tests of this folder."""
+
+import numpy as np
+
+from asyncplay.model.examples import Examples
+from asyncplay.model.shape import NetShape
+from asyncplay.payloads import Array, Positions
+
+MLP = NetShape("mlp", features=10, actions=6, players=2, width=16, blocks=2)
+BOARD = NetShape("resnet", features=24, actions=5, players=2, width=8, blocks=2, planes=(2, 3, 4))
+PLANES = NetShape(
+    "resnet", features=24, actions=39, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
+)
+ONLY_PLANES = NetShape(
+    "resnet", features=24, actions=36, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
+)
+ENCODER = NetShape("blobnet", features=20, actions=9, players=4, width=16, blocks=2)
+
+SHAPES = {"mlp": MLP, "resnet": BOARD, "planes": PLANES, "only planes": ONLY_PLANES, "blobnet": ENCODER}
+
+
+def random_positions(shape: NetShape, rows: int, seed: int = 0, dtype: type = np.float32) -> Positions:
+    """Rows of zeros and ones, each with one or more legal actions."""
+    random = np.random.default_rng(seed)
+    features = random.integers(0, 2, (rows, shape.features)).astype(dtype)
+    lists = [some_actions(shape, random) for _ in range(rows)]
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int32)
+    return Positions(features, np.concatenate(lists).astype(np.int32), offsets)
+
+
+def some_actions(shape: NetShape, random: np.random.Generator) -> Array:
+    count = random.integers(1, shape.actions + 1)
+    return np.sort(random.choice(shape.actions, count, replace=False))
+
+
+def random_examples(shape: NetShape, rows: int, seed: int = 0) -> Examples:
+    """With random policies, values, numbers of seats and row weights."""
+    random = np.random.default_rng(seed + 1000)
+    features, legal, offsets = random_positions(shape, rows, seed)
+    targets = random.random(len(legal)).astype(np.float32)
+    targets /= np.add.reduceat(targets, offsets[:-1]).repeat(np.diff(offsets))
+    return Examples(
+        features=features,
+        legal=legal,
+        offsets=offsets,
+        targets=targets,
+        values=random.uniform(-1, 1, (rows, shape.players)).astype(np.float32),
+        seats=random.integers(1, shape.players + 1, rows).astype(np.int32),
+        weight=random.uniform(0.5, 2, rows).astype(np.float32),
+        versions=np.arange(rows, dtype=np.int32),
+    )
+
+
+def shaken(weights: dict[str, Array], seed: int = 0, by: float = 0.1) -> dict[str, Array]:
+    """Weights that are nowhere zero: those of a fresh network leave most of it silent."""
+    random = np.random.default_rng(seed)
+    return {
+        name: (value + random.normal(0, by, value.shape)).astype(np.float32)
+        for name, value in weights.items()
+    }
