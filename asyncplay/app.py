@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from asyncplay.config import Config, DeviceSection, dump
-from asyncplay.coordinator.dispatch import Assignment
+from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.split import shares
@@ -53,7 +53,9 @@ def train(config: Config, *, run_dir: Path | None, headless: bool) -> int:
         raise
     except Exception as error:
         log.exception("the run failed")
-        raise AsyncplayError(f"the run failed: {type(error).__name__}: {error}; {folder / 'run.log'} has more") from error
+        raise AsyncplayError(
+            f"the run failed: {type(error).__name__}: {error}; {folder / 'run.log'} has more"
+        ) from error
 
 
 def run_loop(main: Coroutine[Any, Any, int]) -> int:
@@ -87,10 +89,11 @@ def synthetic_spine(config: Config) -> Spine:
     backend = sim_backend(config.device)
     workers = min(config.pool.workers or usable_cores(), config.load.slots)
     slots = shares(config.load.slots, workers)[0]
+    spec = encode(_synthetic_spec(config, slots))
+    assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
     spine = Spine(
         make_pool(config.pool.kind),
-        Assignment("synthetic", encode(_synthetic_spec(config, slots)), config.train.seed, 16 * slots, 8 * slots),
-        Ledger(config.train.units or None),
+        Work(assignment, Ledger(config.train.units or None)),
         workers=workers,
         settings=live_settings(config),
         limits=Limits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows),

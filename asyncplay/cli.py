@@ -48,7 +48,11 @@ def train(
     from asyncplay import app as build
     from asyncplay.config import load
 
-    shortcuts = {("train", "time_budget_s"): time_budget, ("pool", "workers"): workers, ("train", "seed"): seed}
+    shortcuts = {
+        ("train", "time_budget_s"): time_budget,
+        ("pool", "workers"): workers,
+        ("train", "seed"): seed,
+    }
     for (section, key), value in shortcuts.items():
         if value is not None:
             settings.setdefault(section, {})[key] = str(value)
@@ -102,5 +106,7 @@ def _show_keys(words: list[str]) -> None:
     if words[:1] == ["train"] and ("--help" in words or "-h" in words):
         from asyncplay.config import keys
 
-        lines = [f"--{name.replace('_', '-')} (default {default}): {meaning}" for name, default, meaning in keys()]
+        lines = [
+            f"--{name.replace('_', '-')} (default {default}): {meaning}" for name, default, meaning in keys()
+        ]
         app["train"].help_epilogue = "\n\n".join(lines)

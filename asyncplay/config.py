@@ -187,7 +187,9 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text())
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
-        raise ConfigError(f"{path}: no such file{_hint([str(path.parent / name) for name in near])}") from None
+        raise ConfigError(
+            f"{path}: no such file{_hint([str(path.parent / name) for name in near])}"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
@@ -204,7 +206,9 @@ def _merged(section: Any, flags: Mapping[str, str] | None) -> Any:
     return {**section, **flags} if isinstance(section, dict) else flags
 
 
-def _complaints(error: ValidationError, path: Path | None, flags: Mapping[str, Mapping[str, str]]) -> list[str]:
+def _complaints(
+    error: ValidationError, path: Path | None, flags: Mapping[str, Mapping[str, str]]
+) -> list[str]:
     """One line for each mistake. A union complains once for each of its members; they become one line."""
     lines: dict[tuple[str, ...], str] = {}
     wanted: dict[tuple[str, ...], list[str]] = {}

@@ -6,6 +6,7 @@ so whoever owns the array can replay what was drawn.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -20,7 +21,8 @@ OUTPUT_TURN, STATE_TURN = np.uint64(23), np.uint64(45)
 WORD = (1 << 64) - 1
 
 # Nothing here allocates: without _nrt there is no counting of references, which costs more than the work.
-draw = njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+draw: Any = njit(**_OPTIONS)
 
 
 def stream(seed: int, *path: int) -> NDArray[np.uint64]:

@@ -1,18 +1,16 @@
 """The parts of a run put together: workers, their supervision, the queue and the device lane."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from asyncplay.coordinator.dispatch import Assignment, Dispatcher
+from asyncplay.coordinator.dispatch import Dispatcher, Work
 from asyncplay.coordinator.evaluator import Endpoint, Evaluator, Thinkers
 from asyncplay.coordinator.lane import Lane
-from asyncplay.coordinator.ledger import Ledger, Piece
-from asyncplay.coordinator.supervise import Member, Patience, Supervisor
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.supervise import Patience, Supervisor
 from asyncplay.coordinator.tuner import Tuner
 from asyncplay.pools.link import Pool
 from asyncplay.settings import Settings
-from asyncplay.wire.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +31,20 @@ class Spine:
     def __init__(
         self,
         pool: Pool,
-        assignment: Assignment,
-        ledger: Ledger,
+        work: Work,
         *,
         workers: int,
         settings: Settings,
         limits: Limits = Limits(),  # noqa: B008  # frozen
         patience: Patience = Patience(),  # noqa: B008
         depth: int = 1,
-        on_message: Callable[[Member, Message], None] | None = None,
-        on_aside: Callable[[Piece], None] = lambda piece: None,
     ) -> None:
-        self.settings, self.ledger = settings, ledger
+        """``work`` is the run's own; when it is settled the run is over."""
+        self.settings, self.work = settings, work
         self.lane = Lane(depth)
         self.evaluator = Evaluator(
             settings,
-            Tuner(seed=assignment.seed),
+            Tuner(seed=work.assignment.seed),
             hard_cap_s=limits.hard_cap_s,
             max_queued_rows=limits.max_queued_rows,
             depth=depth,
@@ -56,16 +52,21 @@ class Spine:
             on_full=lambda is_full: self.supervisor.pause(is_full),
         )
         self.evaluator.join(self.lane)
-        self.dispatcher = Dispatcher(ledger, self.evaluator, assignment, on_message, on_aside)
+        self.dispatcher = Dispatcher(self.evaluator)
+        self.dispatcher.add(work)
         self.supervisor = Supervisor(pool, workers, self.dispatcher, patience)
         self._halt = asyncio.Event()
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.work.ledger
 
     def serve(self, model: int, endpoint: Endpoint) -> None:
         self.evaluator.serve(model, endpoint)
 
     def drain(self) -> None:
         """Issue nothing new, and end when what was issued is done."""
-        self.dispatcher.drain()
+        self.dispatcher.close(self.work)
 
     def halt(self) -> None:
         """End now; what is under way is counted as lost."""
@@ -75,7 +76,7 @@ class Spine:
         """Work until the ledger is settled or somebody halts; raise what ended a part of it."""
         async with asyncio.TaskGroup() as group:
             services = [group.create_task(self.lane.run()), group.create_task(self.supervisor.run())]
-            ends = [group.create_task(self.dispatcher.settled.wait()), group.create_task(self._halt.wait())]
+            ends = [group.create_task(self.work.settled.wait()), group.create_task(self._halt.wait())]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             await self.supervisor.stop()
             for task in [*services, *ends]:

@@ -4,13 +4,13 @@ import ctypes
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
 import numpy as np
 
-from asyncplay.coordinator.dispatch import Assignment
+from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.supervise import Patience
@@ -37,13 +37,18 @@ def synthetic_spec(slots: int = 32, think_s: float = 0.0005) -> SyntheticSpec:
 
 
 def spine(
-    pool: Pool, units: int | None, *, workers: int = 2, spec: SyntheticSpec | None = None, low_water: int = 512
+    pool: Pool,
+    units: int | None,
+    *,
+    workers: int = 2,
+    spec: SyntheticSpec | None = None,
+    low_water: int = 512,
 ) -> Spine:
     spec = spec or synthetic_spec()
     backend = SimBackend(SimSpeed(device_s=0.0002, host_s=0.0, rows_per_s=1e6), PLAYERS)
     work = Assignment("synthetic", encode(spec), seed=1, chunk=256, low_water=low_water)
     settings = Settings(timeout_ms=None, max_rows=256)
-    built = Spine(pool, work, Ledger(units), workers=workers, settings=settings, patience=QUICK)
+    built = Spine(pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=QUICK)
     built.serve(0, Endpoint(ROW_BYTES, ACTIONS, backend.launch))
     return built
 
@@ -72,8 +77,8 @@ class Naughty:
     def __call__(self, number: int, data: socket.socket, control: socket.socket) -> None:
         raw = data.dup()
 
-        def player() -> SyntheticPlayer:
-            return MischievousPlayer(lambda: MISCHIEF[self.mischief](raw), self.mark)
+        def player(tickets: Iterator[int]) -> SyntheticPlayer:
+            return MischievousPlayer(tickets, lambda: MISCHIEF[self.mischief](raw), self.mark)
 
         worker_main.ROLES = {"synthetic": player}
         worker_main.run(number, data, control)
@@ -82,8 +87,8 @@ class Naughty:
 class MischievousPlayer(SyntheticPlayer):
     """Plays well until its mischief is due; whoever makes the mark first is the one to do it."""
 
-    def __init__(self, mischief: Callable[[], None], mark: Path) -> None:
-        super().__init__()
+    def __init__(self, tickets: Iterator[int], mischief: Callable[[], None], mark: Path) -> None:
+        super().__init__(tickets)
         self._mischief, self._mark, self._steps = mischief, mark, 0
 
     def advance(self, now_s: float) -> Step:
@@ -120,7 +125,7 @@ def brief_entry(number: int, data: socket.socket, control: socket.socket) -> Non
     os._exit(0)
 
 
-def _fail() -> SyntheticPlayer:
+def _fail(tickets: object = None) -> SyntheticPlayer:
     raise RuntimeError("this machine has no luck")
 
 

@@ -22,8 +22,13 @@ WINDOW_S, SETTLE_S, ROUNDS = 2.0, 0.5, 4
 def measure() -> dict[str, list[dict[str, Any]]]:
     rates: dict[str, list[float]] = {name: [] for name in POLICIES}
     run_loop(_measure(rates))
-    virtual = {row.policy: row for row in batching.run_virtual(slots=[SLOTS], thinks=[THINK], policies=list(POLICIES))}
-    return {"rows": [_row(name, statistics.median(rates[name]), virtual[name].rows_per_s) for name in POLICIES]}
+    virtual = {
+        row.policy: row
+        for row in batching.run_virtual(slots=[SLOTS], thinks=[THINK], policies=list(POLICIES))
+    }
+    return {
+        "rows": [_row(name, statistics.median(rates[name]), virtual[name].rows_per_s) for name in POLICIES]
+    }
 
 
 async def _measure(rates: dict[str, list[float]]) -> int:

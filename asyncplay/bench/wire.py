@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from asyncplay.app import make_pool, run_loop
-from asyncplay.coordinator.dispatch import Assignment
+from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.lane import Finish
 from asyncplay.coordinator.ledger import Ledger
@@ -72,7 +72,7 @@ def _spine(n_rows: int, row_bytes: int) -> Spine:
     )
     work = Assignment("synthetic", encode(spec), seed=0, chunk=16_384, low_water=8_192)
     settings = Settings(timeout_ms=None, max_rows=1024)
-    spine = Spine(make_pool("local"), work, Ledger(None), workers=WORKERS, settings=settings)
+    spine = Spine(make_pool("local"), Work(work, Ledger(None)), workers=WORKERS, settings=settings)
     spine.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
     return spine
 

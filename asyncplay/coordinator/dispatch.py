@@ -5,12 +5,16 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
 
 from asyncplay.coordinator.evaluator import Evaluator
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.supervise import Member
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Answer, Ask, Done, Job, Message
+from asyncplay.wire.messages import Answer, Ask, Done, Game, Job, Message
 
 log = logging.getLogger(__name__)
 
@@ -26,94 +30,142 @@ class Assignment:
     low_water: int  # a worker with fewer units under way gets another job
 
 
-@dataclass(slots=True)
-class Dispatcher:
-    """The supervisor's listener: ledger on one side, evaluator on the other.
+@dataclass(slots=True, eq=False)
+class Work:
+    """One stream of jobs with books of its own."""
 
-    ``on_message`` takes what neither of the two understands; it may count units as done itself.
-    """
-
-    ledger: Ledger
-    evaluator: Evaluator
     assignment: Assignment
-    on_message: Callable[[Member, Message], None] | None = None
+    ledger: Ledger
+    on_game: Callable[[Game], None] | None = None  # before the game is counted as done
     on_aside: Callable[[Piece], None] = lambda piece: None
-    clock: Callable[[], float] = time.perf_counter
+    is_held: bool = False  # issues nothing while this is set
     settled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
-    _members: dict[int, Member] = field(init=False, default_factory=dict)
-    _n_aside: int = field(init=False, default=0)
+    n_aside: int = field(init=False, default=0)
+
+    def check_settled(self) -> None:
+        if self.ledger.is_settled:
+            self.settled.set()
+
+
+class Dispatcher:
+    """The supervisor's listener: the books of every kind of work on one side, the evaluator on the other."""
+
+    def __init__(self, evaluator: Evaluator, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._evaluator, self._clock = evaluator, clock
+        self._works: list[Work] = []
+        self._members: dict[int, Member] = {}
+        self._jobs: dict[
+            int, tuple[Work, int]
+        ] = {}  # by the number workers know: whose it is, and its own number
+        self._numbers = count(1)
+
+    def add(self, work: Work) -> None:
+        """Issue this work too, from now on."""
+        self._works.append(work)
+        self._fill_all()
+
+    def remove(self, work: Work) -> None:
+        """Forget a work that is settled."""
+        self._works.remove(work)
+
+    def hold(self, work: Work, is_held: bool) -> None:
+        """Stop or go on issuing units of ``work``; what was issued goes on."""
+        if work.is_held != is_held:
+            work.is_held = is_held
+            self._fill_all()
+
+    def close(self, work: Work) -> None:
+        """Issue nothing new of ``work``; it is settled when what was issued has come back."""
+        work.ledger.close()
+        work.check_settled()
 
     def ready(self, member: Member) -> None:
         self._members[member.number] = member
-        self.fill(member)
-        self.evaluator.reset()
+        self._fill(member)
+        self._evaluator.reset()
 
     def heard(self, member: Member, message: Message, now_s: float) -> None:
         match message:
             case Ask():
                 self._ask(member, message, now_s)
             case Done():
-                self.ledger.done(member.number, message.job, message.units)
-                self.fill(member)
-            case _ if self.on_message is not None:
-                self.on_message(member, message)
+                self._done(member, message.job, message.units)
+            case Game():
+                self._game(member, message)
             case _:
                 raise WireError(f"worker {member.number} sent a {type(message).__name__}, which nobody wants")
 
     def gone(self, member: Member, *, is_blamed: bool) -> None:
         self._members.pop(member.number, None)
-        self.evaluator.forget(member.number)
-        n_lost = self.ledger.lose(member.number, is_blamed=is_blamed)
-        if n_lost:
-            log.info("worker %d left %d units undone; they are issued again", member.number, n_lost)
-        self._tell_aside()
-        for other in list(self._members.values()):
-            self.fill(other)
-        self._check_settled()
-        self.evaluator.reset()
+        self._evaluator.forget(member.number)
+        for work in self._works:
+            n_lost = work.ledger.lose(member.number, is_blamed=is_blamed)
+            if n_lost:
+                log.info("worker %d left %d units undone; they are issued again", member.number, n_lost)
+            _tell_aside(work)
+            work.check_settled()
+        self._jobs = {
+            number: (work, job) for number, (work, job) in self._jobs.items() if work.ledger.is_open(job)
+        }
+        self._fill_all()
+        self._evaluator.reset()
 
-    def fill(self, member: Member) -> None:
-        """Issue jobs to ``member`` until it has enough under way."""
-        work = self.assignment
-        while (n_units := self.ledger.outstanding(member.number)) < work.low_water:
-            issued = self.ledger.issue(member.number, work.chunk)
-            if issued is None:
-                break
-            self._send(member, *issued)
-        member.has_work = n_units > 0 or self.ledger.outstanding(member.number) > 0
-        self._check_settled()
+    def _fill_all(self) -> None:
+        for member in list(self._members.values()):
+            self._fill(member)
 
-    def drain(self) -> None:
-        """Issue nothing new; ``settled`` is set when what was issued has come back."""
-        self.ledger.close()
-        self._check_settled()
+    def _fill(self, member: Member) -> None:
+        """Issue jobs to ``member`` until it has enough of everything under way."""
+        for work in self._works:
+            while not work.is_held and work.ledger.outstanding(member.number) < work.assignment.low_water:
+                issued = work.ledger.issue(member.number, work.assignment.chunk)
+                if issued is None:
+                    break
+                self._send(member, work, *issued)
+            work.check_settled()
+        member.has_work = any(work.ledger.outstanding(member.number) for work in self._works)
 
-    def _send(self, member: Member, job: int, piece: Piece) -> None:
-        work = self.assignment
+    def _send(self, member: Member, work: Work, job: int, piece: Piece) -> None:
+        number, first = next(self._numbers), piece.first
+        self._jobs[number] = work, job
+        assignment = work.assignment
         log.debug(
-            "job %d: units %d to %d to worker %d",
-            job,
-            piece.first,
-            piece.first + piece.count - 1,
-            member.number,
+            "job %d: units %d to %d to worker %d", number, first, first + piece.count - 1, member.number
         )
         if not member.has_work:
             member.has_work, member.thinking = True, 1
-        member.send(Job(job, work.role, piece.first, piece.count, work.seed, work.spec), self.clock())
+        message = Job(number, assignment.role, first, piece.count, assignment.seed, assignment.spec)
+        member.send(message, self._clock())
 
     def _ask(self, member: Member, ask: Ask, now_s: float) -> None:
         def reply(answer: Answer) -> None:
-            member.answer(ask, answer, self.clock())
+            member.answer(ask, answer, self._clock())
 
-        self.evaluator.submit(member.number, ask, reply, now_s)
+        self._evaluator.submit(member.number, ask, reply, now_s)
 
-    def _tell_aside(self) -> None:
-        for piece in self.ledger.aside[self._n_aside :]:
-            log.error("units %d to %d killed every worker that tried them and are set aside",
-                      piece.first, piece.first + piece.count - 1)  # fmt: skip
-            self.on_aside(piece)
-        self._n_aside = len(self.ledger.aside)
+    def _game(self, member: Member, game: Game) -> None:
+        work, _ = self._job(member, game.job)
+        if work.on_game is None:
+            raise WireError(f"worker {member.number} sent a game, which nobody wants")
+        self._done(member, game.job, np.array([game.unit], np.int64))
+        work.on_game(game)
 
-    def _check_settled(self) -> None:
-        if self.ledger.is_settled:
-            self.settled.set()
+    def _done(self, member: Member, number: int, units: NDArray[np.int64]) -> None:
+        work, job = self._job(member, number)
+        work.ledger.done(member.number, job, units)
+        if not work.ledger.is_open(job):
+            del self._jobs[number]
+        self._fill(member)
+
+    def _job(self, member: Member, number: int) -> tuple[Work, int]:
+        if number not in self._jobs:
+            raise WireError(f"worker {member.number} reports on job {number}, which it does not have")
+        return self._jobs[number]
+
+
+def _tell_aside(work: Work) -> None:
+    for piece in work.ledger.aside[work.n_aside :]:
+        last = piece.first + piece.count - 1
+        log.error("units %d to %d killed every worker that tried them and are set aside", piece.first, last)
+        work.on_aside(piece)
+    work.n_aside = len(work.ledger.aside)

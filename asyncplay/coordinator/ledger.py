@@ -87,6 +87,10 @@ class Ledger:
         """Issue nothing new from now on; what was issued is still owed."""
         self._total = self._next_unit
 
+    def is_open(self, job: int) -> bool:
+        """Whether something of a job is still under way."""
+        return job in self._open
+
     def outstanding(self, worker: int) -> int:
         """Return how many units ``worker`` has under way."""
         return sum(job.n_left for job in self._open.values() if job.worker == worker)

@@ -39,9 +39,9 @@ Progress = Callable[[int, int, str], None]
 
 # No kernel allocates: without _nrt numba leaves out the counting of references to arrays, which for
 # tuples of arrays took half of the time, in compiling and in running.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
-helper = njit(forceinline=True, no_cpython_wrapper=True, **_OPTIONS)
+helper: Any = njit(**_OPTIONS | {"forceinline": True, "no_cpython_wrapper": True})
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
@@ -49,7 +49,7 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
 
     def declare(function: Callable[..., Any]) -> Kernel:
         with _setting("CACHE_DIR", str(cache_folder())):  # looked up here and remembered
-            dispatcher = njit(cache=True, **_OPTIONS)(function)
+            dispatcher = njit(**_OPTIONS | {"cache": True})(function)
         dispatcher.contract = signature
         return dispatcher
 
@@ -62,7 +62,7 @@ def ready(dispatcher: Kernel) -> Kernel:
     Our loops are short and branchy: level 1 runs as fast as level 3 and compiles in 3/4 of the time.
     """
     if dispatcher._can_compile:
-        with _setting("OPT", type(config.OPT)(1)):
+        with _setting("OPT", 1):
             dispatcher.compile(dispatcher.contract)
         dispatcher.disable_compile()
     return dispatcher
@@ -157,7 +157,7 @@ class Kernels:
         return [value for field, value in vars(self).items() if field != "name"]
 
 
-class KernelsType(types.Dummy):  # type: ignore[misc]
+class KernelsType(types.Dummy):
     """What numba knows of a ``Kernels`` object: everything, so that a call needs no pointer."""
 
     def __init__(self, kernels: Kernels) -> None:
@@ -174,7 +174,7 @@ register_model(KernelsType)(models.OpaqueModel)
 
 
 @infer_getattr
-class _KernelsAttributes(AttributeTemplate):  # type: ignore[misc]
+class _KernelsAttributes(AttributeTemplate):
     key = KernelsType
 
     def generic_resolve(self, kernels_type, attribute):

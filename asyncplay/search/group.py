@@ -82,7 +82,7 @@ class Group:
 
     @settings.setter
     def settings(self, settings: Settings) -> None:
-        assert settings.leaves * self.sizes.games <= self.sizes.rows, "more leaves than the group has room for"
+        assert settings.leaves * self.sizes.games <= self.sizes.rows, "more leaves than there is room for"
         self.memory = self.memory._replace(settings=settings)
         self._packed = layout.pack(self.memory)
 

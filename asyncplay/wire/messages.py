@@ -227,8 +227,51 @@ class SyntheticSpec(Message):
     checked: bool  # compare each answer with the simulated device's checksum
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchSpec(Message):
+    """How a search thinks; travels inside other specs."""
+
+    KIND: ClassVar[int] = 33
+
+    simulations: int
+    leaves: int  # rows a game may ask for at a time
+    c_puct: float
+    first_play_reduction: float
+    noise_alpha: float
+    noise_weight: float
+    temperatures: Doubles  # by decision of the game, the last one for the rest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelfplaySpec(Message):
+    """The spec of role "selfplay": games against oneself, recorded with their training rows."""
+
+    KIND: ClassVar[int] = 34
+
+    game: str
+    options: str  # of the game, as JSON
+    games: int  # under way at a time, in two groups
+    search: bytes  # an encoded SearchSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchSpec(Message):
+    """The spec of role "match": unit u is game u of a match, its opening shared with the game beside it."""
+
+    KIND: ClassVar[int] = 35
+
+    game: str
+    options: str
+    games: int  # under way at a time
+    search: bytes
+    hero: str  # "model:NUMBER"
+    rival: str  # "model:NUMBER", "random" or "openspiel:mcts-ROLLOUTS"
+    opening: int  # random decisions before the two begin
+
+
 MESSAGES: tuple[type[Message], ...] = (
-    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, SyntheticSpec,
+    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye,
+    SyntheticSpec, SearchSpec, SelfplaySpec, MatchSpec,
 )  # fmt: skip
 
 
@@ -236,6 +279,10 @@ def _rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]
     """Every row owns at least one legal action and all of them are owned."""
     if len(offsets) != n_rows + 1:
         return f"{n_rows} rows, but {len(offsets)} offsets"
-    if offsets[0] != 0 or offsets[-1] != len(legal) or (n_rows and int((offsets[1:] - offsets[:-1]).min()) < 1):
+    if (
+        offsets[0] != 0
+        or offsets[-1] != len(legal)
+        or (n_rows and int((offsets[1:] - offsets[:-1]).min()) < 1)
+    ):
         return "offsets that do not divide the legal actions among the rows"
     return None

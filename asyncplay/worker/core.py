@@ -5,12 +5,13 @@ never blocks and never reads a clock, so that all of them run the same code.
 """
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from typing import NamedTuple, Protocol
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import decode
-from asyncplay.wire.messages import PROTOCOL, Bye, Crash, Hello, Job, Message, Stop
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Job, Message, Stop
 
 
 class Step(NamedTuple):
@@ -27,10 +28,14 @@ class Player(Protocol):
         """Add a job to what is already under way."""
 
     def receive(self, message: Message) -> None:
-        """Take an answer, an acknowledgement or a delta."""
+        """Take an answer to one of its own asks."""
 
     def advance(self, now_s: float) -> Step:
         """Work on for a bounded while."""
+
+
+MakePlayer = Callable[[Iterator[int]], Player]
+"""Takes the worker's ticket numbers, which all of its players share."""
 
 
 class Worker:
@@ -39,11 +44,12 @@ class Worker:
     An exception in a player ends the worker with a Crash; this is the one place that catches them.
     """
 
-    def __init__(self, number: int, pid: int, roles: Mapping[str, Callable[[], Player]]) -> None:
+    def __init__(self, number: int, pid: int, roles: Mapping[str, MakePlayer]) -> None:
         self._outbox: list[Message] = [Hello(PROTOCOL, number, pid)]
         self._roles = roles
-        self._player: Player | None = None
-        self._role = ""
+        self._players: dict[str, Player] = {}
+        self._tickets = count(1)
+        self._asked: dict[int, Player] = {}
         self.is_over = False  # once the messages of the next step are sent
 
     def receive(self, body: bytes | memoryview) -> None:
@@ -69,15 +75,27 @@ class Worker:
                 check_protocol(message)
             case Job():
                 self._player_for(message.role).take(message)
+            case Answer():
+                self._asked.pop(message.ticket).receive(message)
             case _:
-                assert self._player is not None, f"a {type(message).__name__} came before any job"
-                self._player.receive(message)
+                raise WireError(f"a worker was sent a {type(message).__name__}")
 
     def _advance(self, now_s: float) -> Step:
         if self._outbox:
             messages, self._outbox = self._outbox, []
             return Step(messages, None if self.is_over else 0)
-        return Step([], None) if self._player is None or self.is_over else self._player.advance(now_s)
+        if self.is_over:
+            return Step([], None)
+        steps = [self._advance_one(player, now_s) for player in self._players.values()]
+        pauses = [step.pause_s for step in steps if step.pause_s is not None]
+        return Step([message for step in steps for message in step.messages], min(pauses, default=None))
+
+    def _advance_one(self, player: Player, now_s: float) -> Step:
+        step = player.advance(now_s)
+        for message in step.messages:
+            if isinstance(message, Ask):
+                self._asked[message.ticket] = player
+        return step
 
     def _crash(self, error: Exception) -> None:
         trace = "".join(traceback.format_exception(error))
@@ -85,10 +103,9 @@ class Worker:
         self.is_over = True
 
     def _player_for(self, role: str) -> Player:
-        """A worker changes its role only between two runs of jobs; the old player is dropped."""
-        if self._player is None or role != self._role:
-            self._player, self._role = self._roles[role](), role
-        return self._player
+        if role not in self._players:
+            self._players[role] = self._roles[role](self._tickets)
+        return self._players[role]
 
 
 def check_protocol(hello: Hello) -> None:

@@ -1,14 +1,26 @@
-"""What a worker can be, by the name a job gives it."""
+"""What a worker can be, by the name a job gives it. A role's module is imported when it is first needed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 
-from asyncplay.worker.core import Player
+from asyncplay.worker.core import MakePlayer, Player
 
 
-def _synthetic() -> Player:
+def _synthetic(tickets: Iterator[int]) -> Player:
     from asyncplay.worker.synthetic import SyntheticPlayer
 
-    return SyntheticPlayer()
+    return SyntheticPlayer(tickets)
 
 
-ROLES: Mapping[str, Callable[[], Player]] = {"synthetic": _synthetic}
+def _selfplay(tickets: Iterator[int]) -> Player:
+    from asyncplay.worker.selfplay import SelfPlayer
+
+    return SelfPlayer(tickets)
+
+
+def _match(tickets: Iterator[int]) -> Player:
+    from asyncplay.worker.match import MatchPlayer
+
+    return MatchPlayer(tickets)
+
+
+ROLES: Mapping[str, MakePlayer] = {"synthetic": _synthetic, "selfplay": _selfplay, "match": _match}

@@ -5,6 +5,7 @@ so that no two are alike and an answer to the wrong row is noticed.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,14 @@ Indices = NDArray[np.intp]
 class SyntheticPlayer:
     """Keeps ``spec.slots`` rows under way as long as there are units."""
 
-    def __init__(self) -> None:
+    def __init__(self, tickets: Iterator[int]) -> None:
+        self._tickets = tickets
         self._spec: SyntheticSpec | None = None
         self._units: deque[tuple[int, range]] = deque()  # (job, its units not begun yet)
         self._asked: dict[int, tuple[Indices, NDArray[np.uint8]]] = {}  # by ticket: slots, their rows
         self._answers: list[Answer] = []
         self._done: list[tuple[Longs, Longs]] = []  # jobs and units that are finished, not yet reported
         self._n_done = self._n_thinking = 0
-        self._ticket = 0
         self._last_sent_s = -np.inf
 
     def take(self, job: Job) -> None:
@@ -114,11 +115,11 @@ class SyntheticPlayer:
         self._ready_s[slots] = np.inf
         rows = self._rows[slots]
         rows[:, :8] = self._unit[slots].view(np.uint8).reshape(-1, 8)
-        self._ticket += 1
-        self._asked[self._ticket] = slots, rows
+        ticket = next(self._tickets)
+        self._asked[ticket] = slots, rows
         self._n_thinking -= len(slots)
         legal, offsets = self._legal[: len(slots) * self._known.actions], self._offsets[: len(slots) + 1]
-        return Ask(self._ticket, 0, len(slots), self._n_thinking, rows, legal, offsets)
+        return Ask(ticket, 0, len(slots), self._n_thinking, rows, legal, offsets)
 
     def _check(self, answers: list[Answer], rows: NDArray[np.uint8]) -> None:
         priors, values = sim_answers(rows, self._offsets[: len(rows) + 1], self._known.players)

@@ -140,7 +140,9 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("mischief", ["kernel", "locked kernel"])
 def test_no_worker_outlives_a_killed_coordinator_even_deep_inside_a_kernel(mischief, tmp_path):
     script, mark = tmp_path / "coordinator.py", tmp_path / "mark"
-    script.write_text(SCRIPT.format(tests=str(Path(__file__).parent.parent), mischief=mischief, mark=str(mark)))
+    script.write_text(
+        SCRIPT.format(tests=str(Path(__file__).parent.parent), mischief=mischief, mark=str(mark))
+    )
     coordinator = subprocess.Popen([sys.executable, str(script)])
     try:
         wait_for(lambda: mark.exists(), 30)

@@ -129,7 +129,7 @@ def check_sizes(spec: GameSpec) -> None:
 def check_actions_are_in_range_and_ascend(spec: GameSpec) -> None:
     for game in games_of(spec):
         for moment in game.moments:
-            assert 0 <= moment.legal[0]
+            assert moment.legal[0] >= 0
             assert moment.legal[-1] < spec.actions
             assert (np.diff(moment.legal) > 0).all()
             assert len(moment.legal) <= spec.max_legal
@@ -221,7 +221,8 @@ def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
         desk.reset(turn)
         for moment in game.moments:
             assert desk.settle() == moment.player
-            np.testing.assert_array_equal(desk.encode(moment.player), moment.features[symmetries.features[turn]])
+            turned = moment.features[symmetries.features[turn]]
+            np.testing.assert_array_equal(desk.encode(moment.player), turned)
             np.testing.assert_array_equal(desk.legal(), np.sort(symmetries.actions[turn, moment.legal]))
             desk.play(int(symmetries.actions[turn, moment.action]))
         np.testing.assert_array_equal(desk.returns(), game.returns)

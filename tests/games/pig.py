@@ -1,9 +1,9 @@
 """Pig, a dice race: a game for tests with everything the board games lack.
 
 2 to 8 players (an option), chance between decisions, several decisions of one player in a row, forced
-decisions, rewards on the way, no zero sum, floats as features. A turn starts with a roll (the only legal action);
-a roll of 1 ends it for nothing, otherwise the pips pile up and the player may HOLD, which banks them,
-or ROLL again. The game ends when somebody has banked TARGET points, or after LIMIT decisions.
+decisions, rewards on the way, no zero sum, floats as features. A turn starts with a roll, the only legal
+action; a roll of 1 ends it for nothing, otherwise the pips pile up and the player may HOLD, which banks
+them, or ROLL again. The game ends when somebody has banked TARGET points, or after LIMIT decisions.
 
 rules: players, target. state: DECISIONS, SEAT, PILE, ROLLING (a die is in the air), banked points by seat.
 """

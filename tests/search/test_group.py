@@ -17,6 +17,14 @@ def slots(*numbers: int) -> np.ndarray:
     return np.array(numbers, np.int32)
 
 
+def answer_evenly(group: Group) -> np.ndarray:
+    """One select, answered by a network that knows nothing; return the seats of the rows."""
+    rows = group.select()
+    n = len(rows.slots)
+    group.backup(np.full(len(rows.legal), 1 / 7, np.float32), np.zeros((n, 2), np.float32), 0)
+    return rows.seats
+
+
 def begin(group: Group, *seeds: int, outside: int = 0) -> None:
     """Start a game in each of the first slots."""
     group.start(slots(*range(len(seeds))), np.array(seeds, np.uint64), outside)
@@ -87,7 +95,7 @@ def test_several_leaves_are_different_positions():
     for _ in range(5):
         rows = group.select()
         assert len({row.tobytes() for row in rows.features}) == len(rows.features) > 1
-        group.backup(np.full(len(rows.legal), 1 / 7, np.float32), np.zeros((len(rows.slots), 2), np.float32), 0)
+        group.backup(np.full(len(rows.legal), 0.1, np.float32), np.zeros((len(rows.slots), 2), np.float32), 0)
 
 
 def test_a_winning_move_is_found_without_any_help():
@@ -98,9 +106,7 @@ def test_a_winning_move_is_found_without_any_help():
         group.force(slots(0), np.array([action], np.int32))
         group.advance()
     for _ in range(200):
-        rows = group.select()
-        n = len(rows.slots)
-        group.backup(np.full(len(rows.legal), 1 / 7, np.float32), np.zeros((n, 2), np.float32), 0)
+        answer_evenly(group)
 
     assert group.visits(0)[3] > 150
 
@@ -147,10 +153,7 @@ def test_outside_seats_wait_for_orders():
         waiting = group.waiting()
         group.force(waiting, np.array([group.legal(slot)[0] for slot in waiting], np.int32))
         finished |= set(group.advance().tolist())
-        rows = group.select()
-        assert (rows.seats == 0).all()
-        n = len(rows.slots)
-        group.backup(np.full(len(rows.legal), 1 / 7, np.float32), np.zeros((n, 2), np.float32), 0)
+        assert (answer_evenly(group) == 0).all()
     for slot in range(3):
         record = group.take(slot)
         assert all(policies(record)[1::2][i] == {} for i in range(len(record.actions) // 2))
@@ -251,6 +254,8 @@ def test_random_play_by_orders_leads_where_the_rules_lead():
         action = int(numbers.choice(group.legal(0)))
         group.force(slots(0), np.array([action], np.int32))
         group.advance()
-        for played in group.memory.records.decisions["action"][0, before : group.memory.games.slots["decisions"][0]]:
+        for played in group.memory.records.decisions["action"][
+            0, before : group.memory.games.slots["decisions"][0]
+        ]:
             CONNECT4.kernels.play(CONNECT4.rules, state, int(played))
     assert group.memory.games.slots["status"][0] == layout.FINISHED

@@ -7,6 +7,7 @@ come from the tested kernels; they are called in the same order, so that the sam
 import math
 import zlib
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ class Twin:
             edge.prior = float(np.float32((1 - weight) * edge.prior + weight * share))
 
     def descend(self) -> list[Any] | None:
-        """Return the path root, edge, node, edge, ... leaf (no edge below chance), or None if it is in use."""
+        """Return the path root, edge, node, ... leaf (no edge below chance), or None if the leaf waits."""
         node, path = self.root, [self.root]
         while node.status == "open":
             if node.mover == CHANCE_TURN:
@@ -161,7 +162,7 @@ class Twin:
 
     def back_up(self, path: list[Any], values: np.ndarray) -> None:
         """Every edge gets the value of the seat that chose it, and its loss back."""
-        for before, step in zip(path, path[1:], strict=False):
+        for before, step in pairwise(path):
             if isinstance(step, Edge):
                 step.value_sum += float(values[before.mover]) + self.settings.virtual_loss
 

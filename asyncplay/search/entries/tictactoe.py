@@ -1,7 +1,7 @@
 """PUCT for tic-tac-toe: the shared bodies with this game's rules compiled in."""
 
-from asyncplay.games.tictactoe import KERNELS
 from asyncplay.games.kernels import kernel
+from asyncplay.games.tictactoe import KERNELS
 from asyncplay.search import examples, policy, puct
 
 

@@ -1,0 +1,68 @@
+"""What self-play and matches share: building a searching group from a spec, and telling of a finished game."""
+
+import json
+
+import numpy as np
+
+from asyncplay import games, rng
+from asyncplay.games.spec import GameSpec
+from asyncplay.search.examples import GameRecord
+from asyncplay.search.group import Group, Positions, make_settings
+from asyncplay.search.layout import Settings
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Ask, Game, SearchSpec
+
+
+def load_game(name: str, options: str) -> GameSpec:
+    return games.load(name, json.loads(options))
+
+
+def settings_of(spec: GameSpec, search: bytes) -> Settings:
+    message = decode(search[HEADER.size :])
+    assert isinstance(message, SearchSpec), "a search is described by a SearchSpec"
+    return make_settings(
+        spec,
+        simulations=message.simulations,
+        leaves=message.leaves,
+        c_puct=message.c_puct,
+        first_play_reduction=message.first_play_reduction,
+        noise_alpha=message.noise_alpha,
+        noise_weight=message.noise_weight,
+        temperatures=message.temperatures,
+    )
+
+
+def unit_seed(run_seed: int, unit: int) -> int:
+    """The seed of a unit's game: the whole game follows from it and from the network's answers."""
+    return int(rng.stream(run_seed, unit)[0])
+
+
+def ask_for(rows: Positions, ticket: int, *, model: int, thinking: int) -> Ask:
+    """The rows of one select as one slot's query; valid until the group's next select."""
+    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets)
+
+
+def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bool) -> Game:
+    """A finished game as a message, with or without its training rows."""
+    spec = group.spec
+    outcome = (record.returns * spec.value_scale + spec.value_offset).astype(np.float32)
+    rows = group.examples(
+        record if with_rows else record._replace(policy_ends=np.zeros_like(record.policy_ends))
+    )
+    is_limit = len(record.actions) >= spec.max_decisions
+    return Game(
+        job=job,
+        unit=unit,
+        seed=record.seed & (2**63 - 1),
+        reason="limit" if is_limit else "rules",
+        returns=record.returns,
+        outcome=outcome,
+        actions=record.actions,
+        decisions=rows.decisions,
+        seats=rows.players.astype(np.int8),
+        versions=record.versions[rows.decisions],
+        features=rows.features,
+        legal=rows.legal,
+        offsets=rows.offsets,
+        targets=rows.policy,
+    )

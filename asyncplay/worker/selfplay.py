@@ -1,0 +1,124 @@
+"""Games against oneself: many at a time, in two groups of which one thinks while the other waits."""
+
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.search.group import Group
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
+from asyncplay.worker.core import Step
+from asyncplay.worker.seats import ask_for, load_game, settings_of, tell, unit_seed
+
+N_GROUPS = 2
+NO_UNIT = -1
+
+
+class Table:
+    """One group with the units its slots play."""
+
+    def __init__(self, group: Group) -> None:
+        n_games = group.sizes.games
+        self.group = group
+        self.units = np.full(n_games, NO_UNIT, np.int64)
+        self.jobs = np.zeros(n_games, np.int64)
+        self.is_waiting = False  # for an answer
+
+    @property
+    def is_playing(self) -> bool:
+        return bool((self.units != NO_UNIT).any())
+
+    def free(self) -> NDArray[np.int32]:
+        return np.flatnonzero(self.units == NO_UNIT).astype(np.int32)
+
+
+class SelfPlayer:
+    """Keeps ``spec.games`` games under way as long as there are units; a unit is a game."""
+
+    def __init__(self, tickets: Iterator[int]) -> None:
+        self._tickets = tickets
+        self._tables: list[Table] = []
+        self._units: deque[tuple[int, int]] = deque()  # (job, unit) not begun yet
+        self._asked: dict[int, Table] = {}
+        self._seed = 0
+        self._turn = 0
+
+    def take(self, job: Job) -> None:
+        if not self._tables:
+            self._lay_out(job)
+        self._units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
+
+    def receive(self, message: Message) -> None:
+        assert isinstance(message, Answer), f"a self-player was sent a {type(message).__name__}"
+        table = self._asked.pop(message.ticket)
+        table.group.backup(message.priors, message.values, message.version)
+        table.is_waiting = False
+
+    def advance(self, now_s: float) -> Step:
+        """Let one table that is not waiting play on until it has to ask."""
+        table = self._next_table()
+        if table is None:
+            return Step([], None)
+        messages = self._settle(table)
+        rows = table.group.select()
+        if len(rows.slots):
+            ticket = next(self._tickets)
+            self._asked[ticket] = table
+            table.is_waiting = True
+            messages.append(ask_for(rows, ticket, model=0, thinking=self._n_thinking()))
+        else:
+            table.group.backup(
+                np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0
+            )
+        return Step(messages, 0 if self._n_thinking() else None)
+
+    def _lay_out(self, job: Job) -> None:
+        spec = decode(job.spec[HEADER.size :])
+        assert isinstance(spec, SelfplaySpec), "self-play needs its own spec"
+        game = load_game(spec.game, spec.options)
+        settings = settings_of(game, spec.search)
+        size = max(spec.games // N_GROUPS, 1)
+        self._tables = [Table(Group(game, settings, size)) for _ in range(N_GROUPS)]
+        self._seed = job.seed
+
+    def _next_table(self) -> Table | None:
+        """The tables take turns; one with nothing to play and nothing to begin is passed over."""
+        for _ in self._tables:
+            self._turn = (self._turn + 1) % len(self._tables)
+            table = self._tables[self._turn]
+            if self._can_think(table):
+                return table
+        return None
+
+    def _can_think(self, table: Table) -> bool:
+        return not table.is_waiting and (table.is_playing or bool(self._units))
+
+    def _n_thinking(self) -> int:
+        return sum(self._can_think(table) for table in self._tables)
+
+    def _settle(self, table: Table) -> list[Message]:
+        """Take all decisions that are due, tell of finished games and begin new ones in their place."""
+        messages: list[Message] = []
+        self._begin(table)
+        while len(finished := table.group.advance()):
+            messages += [self._finish(table, int(slot)) for slot in finished]
+            self._begin(table)
+        return messages
+
+    def _begin(self, table: Table) -> None:
+        slots = table.free()[: len(self._units)]
+        if len(slots) == 0:
+            return
+        begun = [self._units.popleft() for _ in slots]
+        table.jobs[slots], table.units[slots] = np.array(begun).T
+        seeds = np.array([unit_seed(self._seed, unit) for _, unit in begun], np.uint64)
+        table.group.start(slots, seeds)
+
+    def _finish(self, table: Table, slot: int) -> Message:
+        job, unit = int(table.jobs[slot]), int(table.units[slot])
+        game = tell(table.group, table.group.take(slot), job=job, unit=unit, with_rows=True)
+        table.units[slot] = NO_UNIT
+        table.group.stop(np.array([slot], np.int32))
+        return game

@@ -1,0 +1,162 @@
+"""Who may import whom, read from the source: also imports inside functions count."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "asyncplay"
+
+NOBODY: set[str] = set()
+LOWEST = {"errors", "payloads", "rng", "stats", "checksum"}
+ROOMS = {
+    **dict.fromkeys(LOWEST, NOBODY),
+    "settings": {"errors"},
+    "config": {"errors"},
+    "games": {"rng", "errors"},
+    "search": {"games", "rng", "errors", "payloads"},
+    "wire": {"errors", "payloads"},
+    "model": {"payloads", "errors", "checksum", "config"},
+    "data": {"payloads", "errors", "checksum", "config"},
+    "worker": {"games", "search", "wire", "errors", "checksum", "rng", "payloads"},
+    "pools": {"wire", "errors"},
+    "coordinator": {"wire", "model", "data", "pools", "settings", "stats", "payloads", "errors", "config"},
+    "spine": {"coordinator", "pools", "settings", "stats", "wire", "payloads", "errors", "config"},
+    "console": {"stats", "settings", "errors"},
+    "control": {"stats", "settings", "errors"},
+    "cli": {"app", "config", "errors", "bench"},
+}
+"""Each room and what of ours it may import besides itself; who is not listed knows everybody: app and bench."""
+
+KNOW_EVERYBODY = {"app", "bench"}
+HOMES = {
+    "torch": ("model",),
+    "onnx": ("model",),
+    "onnxruntime": ("model",),
+    "safetensors": ("model", "data"),
+    "numba": ("games", "search", "rng"),
+    "msgpack": ("wire.codec",),
+    "rich": ("console",),
+    "cyclopts": ("cli",),
+    "sqlite3": ("data",),
+    "ray": ("pools.ray",),
+}
+"""Each library that has a home, and the only rooms or modules where it is imported."""
+
+
+def modules() -> list[str]:
+    """Dotted names below the package; a package's own __init__ is its room's name."""
+    paths = (path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    names = (".".join(path.parts).removesuffix("__init__").removesuffix(".") for path in paths)
+    return sorted(name for name in names if name)
+
+
+def source(module: str) -> str:
+    path = PACKAGE.joinpath(*module.split("."))
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
+
+
+def imports(code: str) -> Iterator[str]:
+    """Dotted names as written; ``from asyncplay import app`` is asyncplay.app."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module is not None, "relative imports hide where a name comes from"
+            if node.module == "asyncplay":
+                yield from (f"asyncplay.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def rooms_of(code: str) -> set[str]:
+    """The rooms of ours that some code imports from."""
+    ours = (name.split(".") for name in imports(code))
+    return {parts[1] for parts in ours if parts[0] == "asyncplay" and len(parts) > 1}
+
+
+def libraries_of(code: str) -> set[str]:
+    return {name.partition(".")[0] for name in imports(code)} - {"asyncplay"}
+
+
+def is_in(module: str, home: str) -> bool:
+    return module == home or module.startswith(f"{home}.")
+
+
+def test_the_reader_sees_imports_of_every_form_and_depth():
+    code = """
+import asyncplay.wire.codec as codec
+def late():
+    from asyncplay import app as build, config
+    if build:
+        import torch.nn
+    from asyncplay.model.nets import Net
+"""
+    assert rooms_of(code) == {"wire", "app", "config", "model"}
+    assert libraries_of(code) == {"torch"}
+
+
+def test_every_room_has_its_rule():
+    rooms = {module.partition(".")[0] for module in modules()}
+    assert rooms - ROOMS.keys() - KNOW_EVERYBODY == set()
+    assert len(modules()) > 50
+
+
+@pytest.mark.parametrize("module", [name for name in modules() if name.partition(".")[0] in ROOMS])
+def test_a_module_imports_only_what_its_room_may_know(module):
+    room = module.partition(".")[0]
+    assert rooms_of(source(module)) - {room} - ROOMS[room] == set()
+
+
+def test_worker_and_coordinator_reach_each_other_by_no_chain_of_imports():
+    """The rules are checked module by module; this follows them through all rooms between."""
+    assert "coordinator" not in reachable("worker")
+    assert "worker" not in reachable("coordinator")
+    assert "model" not in reachable("worker")
+
+
+def reachable(room: str) -> set[str]:
+    seen, todo = set(), [room]
+    while todo:
+        seen.add(todo.pop())
+        members = [name for name in modules() if name.partition(".")[0] in seen]
+        todo = list(set().union(*(rooms_of(source(name)) for name in members)) - seen)
+    return seen
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_a_library_is_imported_only_at_its_home(library):
+    users = [module for module in modules() if library in libraries_of(source(module))]
+    assert [user for user in users if not any(is_in(user, home) for home in HOMES[library])] == []
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter holds after ``code``."""
+    code += "\nimport sys\nprint('LOADED', *{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.rpartition("LOADED")[2].split())
+
+
+@pytest.mark.process
+def test_a_worker_loads_neither_torch_nor_rich_nor_onnxruntime():
+    loaded = loaded_by("import asyncplay.worker.main, asyncplay.worker.roles, asyncplay.worker.synthetic")
+    assert "msgpack" in loaded
+    assert loaded & {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"} == set()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("module", [name for name in modules() if is_in(name, "worker")])
+def test_no_module_of_the_worker_loads_what_belongs_to_the_coordinator(module):
+    loaded = loaded_by(f"import asyncplay.{module}")
+    assert loaded & {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"} == set()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["bench", "--help"], ["trian"]])
+def test_help_and_mistakes_load_neither_torch_nor_numba_nor_onnxruntime(words):
+    loaded = loaded_by(f"from asyncplay.cli import main\nmain({words!r})")
+    assert "cyclopts" in loaded
+    assert loaded & {"torch", "numba", "onnx", "onnxruntime"} == set()
