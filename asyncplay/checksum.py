@@ -19,9 +19,7 @@ TOP_23_BITS, ONE = np.uint64(41), np.uint64(1 << 23)  # exact in float32, and so
 SIGNED_TOP_24_BITS, UNIT = np.int64(40), np.float32(2.0**-23)
 
 
-def sim_answers(
-    features: NDArray[np.generic], offsets: NDArray[np.int32], players: int
-) -> tuple[Floats, Floats]:
+def sim_answers(features: NDArray[np.generic], offsets: NDArray[np.int32], players: int) -> tuple[Floats, Floats]:
     """Priors float32[L], each row's sum is 1, and values float32[n, P] in [-1, 1)."""
     rows = row_hashes(features)
     return _priors(rows, offsets), _values(rows, players)

@@ -106,7 +106,5 @@ def _show_keys(words: list[str]) -> None:
     if words[:1] == ["train"] and ("--help" in words or "-h" in words):
         from asyncplay.config import keys
 
-        lines = [
-            f"--{name.replace('_', '-')} (default {default}): {meaning}" for name, default, meaning in keys()
-        ]
+        lines = [f"--{name.replace('_', '-')} (default {default}): {meaning}" for name, default, meaning in keys()]
         app["train"].help_epilogue = "\n\n".join(lines)

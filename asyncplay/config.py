@@ -187,9 +187,7 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text())
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
-        raise ConfigError(
-            f"{path}: no such file{_hint([str(path.parent / name) for name in near])}"
-        ) from None
+        raise ConfigError(f"{path}: no such file{_hint([str(path.parent / name) for name in near])}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
@@ -206,9 +204,7 @@ def _merged(section: Any, flags: Mapping[str, str] | None) -> Any:
     return {**section, **flags} if isinstance(section, dict) else flags
 
 
-def _complaints(
-    error: ValidationError, path: Path | None, flags: Mapping[str, Mapping[str, str]]
-) -> list[str]:
+def _complaints(error: ValidationError, path: Path | None, flags: Mapping[str, Mapping[str, str]]) -> list[str]:
     """One line for each mistake. A union complains once for each of its members; they become one line."""
     lines: dict[tuple[str, ...], str] = {}
     wanted: dict[tuple[str, ...], list[str]] = {}
@@ -232,22 +228,14 @@ def _complaint(source: str, place: tuple[str, ...], item: Any, wanted: str) -> s
 def _wanted(item: Any) -> str:
     """What pydantic wanted, in our words."""
     context = item.get("ctx", {})
-    match item["type"]:
-        case "greater_than_equal":
-            return f"at least {context['ge']:g}"
-        case "greater_than":
-            return f"more than {context['gt']:g}"
-        case "less_than_equal":
-            return f"at most {context['le']:g}"
-        case "less_than":
-            return f"less than {context['lt']:g}"
-        case "literal_error":
-            return str(context["expected"])
-        case kind if kind.startswith(("int_", "float_", "bool_", "string_")):
-            nouns = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
-            return nouns[kind.partition("_")[0]]
-        case _:
-            return str(item["msg"])
+    bounds = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    for name, words in bounds.items():
+        if name in context:
+            return f"{words} {context[name]:g}"
+    if "expected" in context:
+        return str(context["expected"])
+    nouns = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
+    return nouns.get(item["type"].partition("_")[0], str(item["msg"]))
 
 
 def _near(place: tuple[str, ...]) -> list[str]:

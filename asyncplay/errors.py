@@ -15,7 +15,3 @@ class WireError(AsyncplayError):
 
 class PoolFailed(AsyncplayError):
     """Workers die faster than they can be replaced; the message is the diagnosis."""
-
-
-class EvaluatorStopped(AsyncplayError):
-    """The evaluator ended before it could answer."""

@@ -22,9 +22,7 @@ class Tunable(NamedTuple):
 TUNABLES = {
     tunable.key: tunable
     for tunable in (
-        Tunable(
-            "batch.timeout_ms", 0, 10_000, "longest wait of a batch for company; auto learns it", True, False
-        ),
+        Tunable("batch.timeout_ms", 0, 10_000, "longest wait of a batch for company; auto learns it", True, False),
         Tunable("batch.max_rows", 1, 1 << 20, "most rows of one network call"),
     )
 }

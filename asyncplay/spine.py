@@ -49,7 +49,7 @@ class Spine:
             max_queued_rows=limits.max_queued_rows,
             depth=depth,
             thinkers=self._thinkers,
-            on_full=lambda is_full: self.supervisor.pause(is_full),
+            on_full=self._pause,
         )
         self.evaluator.join(self.lane)
         self.dispatcher = Dispatcher(self.evaluator)
@@ -81,6 +81,9 @@ class Spine:
             await self.supervisor.stop()
             for task in [*services, *ends]:
                 task.cancel()
+
+    def _pause(self, is_full: bool) -> None:
+        self.supervisor.pause(is_full)
 
     def _thinkers(self, now_s: float) -> Thinkers:
         return self.supervisor.thinkers(now_s)

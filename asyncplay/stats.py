@@ -68,6 +68,32 @@ class BatchStats:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainStats:
+    """What the trainer has done. Losses and ages are those of the last step."""
+
+    version: int = 0  # of the weights that were published last
+    steps: int = 0
+    rows: int = 0  # trained on, each as often as it was drawn
+    steps_per_s: float = 0.0  # over the latest steps
+    policy_loss: float = 0.0
+    value_loss: float = 0.0
+    gradient_norm: float = 0.0
+    learning_rate: float = 0.0
+    micro_rows: int = 0  # of the parts in which a step goes to the device
+    device_s: float = 0.0  # time the device spent on training
+    inserted_rows: int = 0
+    window_rows: int = 0
+    age_rows: float = 0.0  # mean number of rows that came after a drawn row
+    version_lag: float = 0.0  # mean number of versions since a drawn row was played
+    sampled_rows: int = 0
+    balance: str = ""  # who waits for whom
+
+    @property
+    def samples_per_insert(self) -> float:
+        return self.sampled_rows / max(self.inserted_rows, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerStats:
     """One line of the pool."""
 

@@ -22,20 +22,15 @@ WINDOW_S, SETTLE_S, ROUNDS = 2.0, 0.5, 4
 def measure() -> dict[str, list[dict[str, Any]]]:
     rates: dict[str, list[float]] = {name: [] for name in POLICIES}
     run_loop(_measure(rates))
-    virtual = {
-        row.policy: row
-        for row in batching.run_virtual(slots=[SLOTS], thinks=[THINK], policies=list(POLICIES))
-    }
-    return {
-        "rows": [_row(name, statistics.median(rates[name]), virtual[name].rows_per_s) for name in POLICIES]
-    }
+    virtual = {row.policy: row for row in batching.run_virtual(slots=[SLOTS], thinks=[THINK], policies=list(POLICIES))}
+    return {"rows": [_row(name, statistics.median(rates[name]), virtual[name].rows_per_s) for name in POLICIES]}
 
 
 async def _measure(rates: dict[str, list[float]]) -> int:
     spine = synthetic_spine(load(None, {"load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.2"}}))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spine.run())
-        while spine.evaluator.stats().batches < 1000:
+        while spine.evaluator.stats().batches < 1000:  # noqa: ASYNC110  # a bench looks from outside
             await asyncio.sleep(0.05)
         for _ in range(ROUNDS):
             for name, timeout in POLICIES.items():

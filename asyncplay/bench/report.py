@@ -22,9 +22,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     heads = list(rows[0])
     cells = [heads, *([_cell(row[head]) for head in heads] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(heads))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells
-    )
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
 
 
 def _cell(value: object) -> str:

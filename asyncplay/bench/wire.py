@@ -1,8 +1,9 @@
 """What a row costs the coordinator, by rows a message and bytes a row.
 
-A real worker process asks as fast as it is answered, with sixteen messages under way. The device is one that answers at once with nothing, so what is left is the coordinator's own work: reading,
-decoding, queueing, laying the batch together, cutting the answers, encoding and writing them. Counted is the
-CPU time of its process, waiting not included.
+A real worker process asks as fast as it is answered, with sixteen messages under way. The device is one that
+answers at once with nothing, so what is left is the coordinator's own work: reading, decoding, queueing, laying
+the batch together, cutting the answers, encoding and writing them. Counted is the CPU time of its process,
+waiting not included.
 """
 
 import asyncio
@@ -44,7 +45,7 @@ async def _measure(n_rows: int, row_bytes: int, cost_us: list[float]) -> int:
     spine = _spine(n_rows, row_bytes)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spine.run())
-        while spine.evaluator.stats().batches < 100:
+        while spine.evaluator.stats().batches < 100:  # noqa: ASYNC110  # a bench looks from outside
             await asyncio.sleep(0.05)
         for _ in range(WINDOWS):
             rows, cpu_s = spine.evaluator.stats().rows, time.process_time()

@@ -35,9 +35,7 @@ class Alarm:
             self._set_handle(delay_s)
             return
         seconds, rest = divmod(max(delay_s, 1e-9), 1.0) if math.isfinite(delay_s) else (0.0, 0.0)
-        ctypes.CDLL(None).timerfd_settime(
-            self._timer, 0, _SPEC.pack(0, 0, int(seconds), int(rest * 1e9)), None
-        )
+        _LIBC.timerfd_settime(self._timer, 0, _SPEC.pack(0, 0, int(seconds), int(rest * 1e9)), None)
 
     def close(self) -> None:
         if self._handle is not None:
@@ -57,12 +55,12 @@ class Alarm:
         self._ring()
 
     def _rang(self) -> None:
-        self._is_set = False
         assert self._timer is not None, "a closed alarm rang"
         try:
             os.read(self._timer, 8)
         except BlockingIOError:
             return  # it was moved between ringing and being heard
+        self._is_set = False
         self._ring()
 
 

@@ -54,9 +54,7 @@ class Dispatcher:
         self._evaluator, self._clock = evaluator, clock
         self._works: list[Work] = []
         self._members: dict[int, Member] = {}
-        self._jobs: dict[
-            int, tuple[Work, int]
-        ] = {}  # by the number workers know: whose it is, and its own number
+        self._jobs: dict[int, tuple[Work, int]] = {}  # by the number workers know: whose it is, and its own number
         self._numbers = count(1)
 
     def add(self, work: Work) -> None:
@@ -104,9 +102,7 @@ class Dispatcher:
                 log.info("worker %d left %d units undone; they are issued again", member.number, n_lost)
             _tell_aside(work)
             work.check_settled()
-        self._jobs = {
-            number: (work, job) for number, (work, job) in self._jobs.items() if work.ledger.is_open(job)
-        }
+        self._jobs = {number: (work, job) for number, (work, job) in self._jobs.items() if work.ledger.is_open(job)}
         self._fill_all()
         self._evaluator.reset()
 
@@ -117,7 +113,8 @@ class Dispatcher:
     def _fill(self, member: Member) -> None:
         """Issue jobs to ``member`` until it has enough of everything under way."""
         for work in self._works:
-            while not work.is_held and work.ledger.outstanding(member.number) < work.assignment.low_water:
+            is_open = not (work.is_held or member.is_leaving)
+            while is_open and work.ledger.outstanding(member.number) < work.assignment.low_water:
                 issued = work.ledger.issue(member.number, work.assignment.chunk)
                 if issued is None:
                     break
@@ -129,12 +126,10 @@ class Dispatcher:
         number, first = next(self._numbers), piece.first
         self._jobs[number] = work, job
         assignment = work.assignment
-        log.debug(
-            "job %d: units %d to %d to worker %d", number, first, first + piece.count - 1, member.number
-        )
+        log.debug("job %d: units %d to %d to worker %d", number, first, first + piece.size - 1, member.number)
         if not member.has_work:
             member.has_work, member.thinking = True, 1
-        message = Job(number, assignment.role, first, piece.count, assignment.seed, assignment.spec)
+        message = Job(number, assignment.role, first, piece.size, assignment.seed, assignment.spec)
         member.send(message, self._clock())
 
     def _ask(self, member: Member, ask: Ask, now_s: float) -> None:
@@ -165,7 +160,7 @@ class Dispatcher:
 
 def _tell_aside(work: Work) -> None:
     for piece in work.ledger.aside[work.n_aside :]:
-        last = piece.first + piece.count - 1
+        last = piece.first + piece.size - 1
         log.error("units %d to %d killed every worker that tried them and are set aside", piece.first, last)
         work.on_aside(piece)
     work.n_aside = len(work.ledger.aside)

@@ -24,7 +24,7 @@ Launch = Callable[[Positions], Callable[[], Estimates]]
 class Thinkers(NamedTuple):
     """Who may still ask before anybody is answered."""
 
-    count: int  # live slots that think
+    slots: int  # live ones that think
     left_s: float  # until the last of them leaves the live set if it stays silent
 
 
@@ -165,9 +165,7 @@ class Evaluator:
         if endpoint is None:
             raise WireError(f"an ask for model {ask.model}, which nobody serves")
         if ask.features.shape[1] != endpoint.features or len(ask.features) == 0:
-            raise WireError(
-                f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features"
-            )
+            raise WireError(f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features")
         if int(ask.legal.view(np.uint32).max()) >= endpoint.actions:  # a negative one becomes huge
             raise WireError(f"an ask for an action outside the {endpoint.actions} that there are")
 
@@ -185,7 +183,7 @@ class Evaluator:
             rows=self._rows,
             oldest_wait_s=now_s - requests[0].arrived_s,
             waited_row_s=self._waited_row_s,
-            thinking=thinkers.count + self._unsent_slots,
+            thinking=thinkers.slots + self._unsent_slots,
             live_left_s=max(thinkers.left_s, self._hard_cap_s if self._unsent_slots else 0.0),
             free_in_s=self._free_in_s(now_s, running),
             rows_per_slot=self._rows_per_slot,
@@ -225,9 +223,7 @@ class Evaluator:
             n_rows = part.last - part.first
             n_actions = int(offsets[part.last] - offsets[part.first])
             priors = estimates.priors[action : action + n_actions]
-            part.request.parts.append(
-                Estimates(priors, estimates.values[row : row + n_rows], estimates.version)
-            )
+            part.request.parts.append(Estimates(priors, estimates.values[row : row + n_rows], estimates.version))
             row, action = row + n_rows, action + n_actions
             if part.last == part.request.rows:
                 self._unsent_slots -= part.request.ask.slots

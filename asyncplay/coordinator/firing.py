@@ -61,7 +61,7 @@ def seconds_until_due(view: View, rule: Rule) -> float:
     """
     if view.rows == 0:
         return math.inf
-    if view.free_in_s > rule.lead_s:
+    if view.free_in_s - rule.lead_s > RESOLUTION_S:
         return view.free_in_s - rule.lead_s
     if view.rows >= rule.max_rows:
         return 0.0

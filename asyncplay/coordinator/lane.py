@@ -40,6 +40,7 @@ class Source(Protocol):
 class _Entry:
     source: Source
     share: float
+    is_first: bool
     used: float = 0.0  # device seconds divided by the share; whoever has least is furthest behind
     busy_s: float = 0.0
     was_due: bool = False
@@ -63,8 +64,12 @@ class Lane:
     ``depth`` tasks at a time. End: a failing task ends the run; it is a bug, not weather.
     """
 
-    def __init__(self, depth: int = 1, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._depth, self._clock = depth, clock
+    def __init__(
+        self, depth: int = 1, clock: Callable[[], float] = time.perf_counter, *, is_inline: bool = False
+    ) -> None:
+        """``is_inline``: no thread, tasks run on the loop, so that their order can be repeated exactly."""
+        assert depth == 1 or not is_inline, "on the loop there is one task at a time"
+        self._depth, self._clock, self._is_inline = depth, clock, is_inline
         self._entries: list[_Entry] = []
         self._running = 0
         self._last_finish_s = 0.0
@@ -73,8 +78,9 @@ class Lane:
         self._todo: queue.SimpleQueue[_Turn | None] = queue.SimpleQueue()
         self._launched: queue.SimpleQueue[tuple[_Turn, Finish] | None] = queue.SimpleQueue()
 
-    def attach(self, source: Source, *, share: float) -> None:
-        self._entries.append(_Entry(source, share))
+    def attach(self, source: Source, *, share: float, is_first: bool = False) -> None:
+        """``is_first``: whenever it is due it goes before those who are not, whatever the shares say."""
+        self._entries.append(_Entry(source, share, is_first))
 
     def set_share(self, source: Source, share: float) -> None:
         """Give ``source`` another part of the device, as the limiter says."""
@@ -129,11 +135,16 @@ class Lane:
                 entry.used = max(entry.used, level)
         for entry in self._entries:
             entry.was_due = entry in due
-        return min(due, key=lambda entry: entry.used)
+        return min(due, key=lambda entry: (not entry.is_first, entry.used))
 
     def _start(self, entry: _Entry, now_s: float) -> None:
         self._running += 1
-        self._todo.put(_Turn(entry, entry.source.start(now_s), now_s))
+        turn = _Turn(entry, entry.source.start(now_s), now_s)
+        if self._is_inline:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._take_turn, loop, turn)
+        else:
+            self._todo.put(turn)
 
     def _completed(self, turn: _Turn) -> None:
         """Back on the loop: books first, then the next launch, then the answers."""
@@ -156,6 +167,8 @@ class Lane:
     def _start_threads(self) -> list[threading.Thread]:
         loop = asyncio.get_running_loop()
         bodies = [self._launch_all] if self._depth == 1 else [self._launch_all, self._finish_all]
+        if self._is_inline:
+            bodies = []
         threads = [threading.Thread(target=body, args=(loop,), daemon=True, name="lane") for body in bodies]
         for thread in threads:
             thread.start()
@@ -164,15 +177,18 @@ class Lane:
     def _launch_all(self, loop: asyncio.AbstractEventLoop) -> None:
         """The lane's thread. With one task at a time it waits for each; else another thread does."""
         while (turn := self._todo.get()) is not None:
-            try:
-                finish = turn.task.launch()
-            except BaseException as error:
-                finish = _raiser(error)
-            if self._depth == 1:
-                self._finish(loop, turn, finish)
-            else:
-                self._launched.put((turn, finish))
+            self._take_turn(loop, turn)
         self._launched.put(None)
+
+    def _take_turn(self, loop: asyncio.AbstractEventLoop, turn: _Turn) -> None:
+        try:
+            finish = turn.task.launch()
+        except BaseException as error:
+            finish = _raiser(error)
+        if self._depth == 1:
+            self._finish(loop, turn, finish)
+        else:
+            self._launched.put((turn, finish))
 
     def _finish_all(self, loop: asyncio.AbstractEventLoop) -> None:
         while (item := self._launched.get()) is not None:

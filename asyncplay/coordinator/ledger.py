@@ -24,7 +24,7 @@ class Piece(NamedTuple):
     """Units that are issued together."""
 
     first: int
-    count: int
+    size: int
     deaths: int = 0  # of workers that had these units under way
 
 
@@ -49,11 +49,11 @@ class _Open:
 
     piece: Piece
     worker: int
-    is_done: NDArray[np.bool_]  # bool[piece.count]
+    is_done: NDArray[np.bool_]  # bool[piece.size]
     n_left: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.n_left = self.piece.count
+        self.n_left = self.piece.size
 
 
 class Ledger:
@@ -105,7 +105,7 @@ class Ledger:
         is_busy = self.outstanding(worker) > 0
         if self._returned and (self._returned[0].deaths == 0 or not is_busy):
             piece = self._returned.popleft()
-            self.books.reissued += piece.count
+            self.books.reissued += piece.size
             return self._book(worker, piece)
         if is_busy and (self._is_on_trial(worker) or self._is_tester(worker)):
             return None
@@ -119,9 +119,9 @@ class Ledger:
         """Count finished units; WireError if they are not this worker's or were counted before."""
         entry = self._entry(worker, job)
         places = units - entry.piece.first
-        if ((places < 0) | (places >= entry.piece.count)).any():
+        if ((places < 0) | (places >= entry.piece.size)).any():
             raise WireError(f"worker {worker} reports units outside its job {job}")
-        fresh = np.zeros(entry.piece.count, np.bool_)
+        fresh = np.zeros(entry.piece.size, np.bool_)
         fresh[places] = True
         if np.count_nonzero(fresh) < len(places) or (fresh & entry.is_done).any():
             raise WireError(f"worker {worker} reports a unit of job {job} twice")
@@ -148,8 +148,8 @@ class Ledger:
     def _book(self, worker: int, piece: Piece) -> tuple[int, Piece]:
         job = self._next_job
         self._next_job += 1
-        self._open[job] = _Open(piece, worker, np.zeros(piece.count, np.bool_))
-        self.books.issued += piece.count
+        self._open[job] = _Open(piece, worker, np.zeros(piece.size, np.bool_))
+        self.books.issued += piece.size
         return job, piece
 
     def _is_tester(self, worker: int) -> bool:
@@ -195,7 +195,7 @@ class Ledger:
             self._returned.append(piece)
             return
         self.aside.append(piece)
-        self.books.set_aside += piece.count
+        self.books.set_aside += piece.size
 
 
 def _runs(job: _Open) -> Iterable[tuple[int, int]]:

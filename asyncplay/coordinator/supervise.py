@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import enum
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -56,6 +57,7 @@ class Member:
     number: int
     phase: Phase
     since_s: float  # in this phase
+    ready_s: float = math.inf  # when it said hello
     habit: Habit = field(default_factory=Habit)  # of its silences while it owes us something
     link: Link | None = None
     pid: int = 0
@@ -187,12 +189,13 @@ class Supervisor:
         """Whatever is still there is killed; nothing is left behind."""
         for post in self._posts.values():
             post.is_wanted = False
-        for member in list(self.members()):
+        left = list(self.members())
+        for member in left:
             member.is_leaving = True
             if member.link is not None:
                 member.link.kill()
-                self._ended.append(member.link)
-            member.phase = Phase.GONE
+        for member in left:
+            self._lost(member, "the run ended")
         await self._reap()
 
     async def _fill_posts(self) -> None:
@@ -209,6 +212,8 @@ class Supervisor:
             lambda body: self._frame(member, body),
             lambda reason: self._lost(member, reason),
         )
+        if member.is_leaving:  # told to while its process was being started
+            member.link.kill()
 
     def _frame(self, member: Member, body: bytes | memoryview) -> None:
         if member.phase is Phase.GONE:
@@ -247,7 +252,7 @@ class Supervisor:
             raise WireError(f"worker {member.number} speaks protocol {hello.protocol}, this is {PROTOCOL}")
         member.pid, member.phase = hello.pid, Phase.READY
         log.info("worker %d is ready after %.2f s, pid %d", member.number, now_s - member.since_s, hello.pid)
-        member.since_s = now_s
+        member.since_s = member.ready_s = now_s
         member.send(Hello(PROTOCOL, member.number, 0), now_s)
         if not member.is_leaving:
             self.listener.ready(member)
@@ -260,19 +265,19 @@ class Supervisor:
     def _lost(self, member: Member, reason: str) -> None:
         if member.phase is Phase.GONE:
             return
-        was_starting, member.phase = member.phase is Phase.STARTING, Phase.GONE
+        member.phase = Phase.GONE
         post = self._posts[member.number]
         post.member = None
         if member.link is not None:
             self._ended.append(member.link)
         if not member.is_leaving:
-            self._count_death(post, member, member.cause or reason, was_starting=was_starting)
+            self._count_death(post, member, member.cause or reason)
         self.listener.gone(member, is_blamed=not member.is_leaving)
         self._changed.set()
 
-    def _count_death(self, post: _Post, member: Member, reason: str, *, was_starting: bool) -> None:
+    def _count_death(self, post: _Post, member: Member, reason: str) -> None:
         now_s, patience = self.clock(), self.patience
-        if not was_starting and now_s - member.since_s > patience.healthy_s:
+        if now_s - member.ready_s > patience.healthy_s:
             post.failures = 0
         wait_s = min(patience.backoff_s * 2**post.failures, patience.backoff_ceiling_s)
         post.failures += 1
@@ -325,17 +330,17 @@ class Supervisor:
             )
 
     async def _reap(self) -> None:
-        ended, self._ended = self._ended, []
-        for link in ended:
+        """One by one, each forgotten only when it is done: a cancellation in between loses nobody."""
+        while self._ended:
+            link = self._ended[0]
             await link.reap()
+            self._ended.remove(link)
 
     async def _sleep(self) -> None:
         """Until something happens or may be due."""
         now_s = self.clock()
         due = [self.patience.silence_floor_s / 2]
-        due += [
-            post.retry_at_s - now_s for post in self._posts.values() if post.is_wanted and post.member is None
-        ]
+        due += [post.retry_at_s - now_s for post in self._posts.values() if post.is_wanted and post.member is None]
         if not self._ended:
             await _wait(self._changed, max(min(due), 0.0))
         self._changed.clear()

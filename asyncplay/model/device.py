@@ -72,9 +72,7 @@ class Choice:
 
     def report(self) -> list[str]:
         """A line for each candidate."""
-        return [
-            f"{figure.candidate}: {figure.rows_per_s:,.0f} rows/s at {figure.rows}" for figure in self.figures
-        ]
+        return [f"{figure.candidate}: {figure.rows_per_s:,.0f} rows/s at {figure.rows}" for figure in self.figures]
 
 
 def available(name: str) -> bool:
@@ -208,6 +206,4 @@ def _check(name: str) -> None:
         known = ", ".join(("auto", *BACKENDS))
         raise AsyncplayError(f"device.backend is {name!r}, must be one of {known}")
     if not available(name):
-        raise AsyncplayError(
-            f"device.backend is {name!r}, but this machine has no {_WANTING[name]}; use 'auto'"
-        )
+        raise AsyncplayError(f"device.backend is {name!r}, but this machine has no {_WANTING[name]}; use 'auto'")

@@ -12,12 +12,11 @@ from torch import nn
 from asyncplay.errors import AsyncplayError
 from asyncplay.model import nets
 from asyncplay.model import weights as named
-from asyncplay.model.examples import Examples
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
 from asyncplay.model.schedule import Schedule
 from asyncplay.model.shape import NetShape
 from asyncplay.model.threads import use_threads
-from asyncplay.payloads import Array
+from asyncplay.payloads import Array, Examples
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """AdamW's memory of a weight, by its names in torch."""

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from asyncplay.model.examples import Examples
+from asyncplay.payloads import Examples
 
 
 class Lesson(NamedTuple):

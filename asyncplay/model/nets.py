@@ -158,9 +158,7 @@ class BlobNet(Net):
         self.position = nn.Parameter(torch.zeros(width))
         self.layers = nn.Sequential(*[EncoderLayer(width) for _ in range(shape.blocks)])
         self.policy = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, shape.actions))
-        self.value = nn.Sequential(
-            nn.Linear(width, half), nn.ReLU(), nn.Linear(half, shape.players), nn.Tanh()
-        )
+        self.value = nn.Sequential(nn.Linear(width, half), nn.ReLU(), nn.Linear(half, shape.players), nn.Tanh())
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.layers(self.embed(features) + self.position)

@@ -34,9 +34,7 @@ class NetShape:
 
     def _check_planes(self) -> None:
         if self.planes is None or prod(self.planes) != self.features:
-            raise AsyncplayError(
-                f"a resnet folds its {self.features} features into planes, got {self.planes}"
-            )
+            raise AsyncplayError(f"a resnet folds its {self.features} features into planes, got {self.planes}")
         if self.action_planes * self.cells > self.actions:
             planes = f"{self.action_planes} action planes of {self.cells} cells"
             raise AsyncplayError(f"{planes} are more than {self.actions} actions")

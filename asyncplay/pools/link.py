@@ -32,6 +32,8 @@ class Link(Protocol):
 
 
 class Pool(Protocol):
-    """Opens links. ``on_frame`` gets the bodies in order of arrival, on the loop; ``on_lost`` is called once."""
+    """Opens links. ``on_frame`` gets the bodies in order of arrival, on the loop; ``on_lost`` is called once.
+
+    Neither is called before ``open`` has returned, and whoever cancels it leaves no worker behind."""
 
     async def open(self, number: int, on_frame: OnFrame, on_lost: OnLost) -> Link: ...

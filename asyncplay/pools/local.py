@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import cast
 
 from asyncplay.pools.link import OnFrame, OnLost
@@ -27,20 +28,22 @@ class LocalPool:
         self._entry = entry
 
     async def open(self, number: int, on_frame: OnFrame, on_lost: OnLost) -> "LocalLink":
-        data, worker_data = socket.socketpair()
-        control, worker_control = socket.socketpair()
+        data, worker_data = await _open_pipe(on_frame, on_lost)
+        with worker_data:  # the process will hold the only copy, so its end is seen here
+            control, worker_control = await _open_pipe(on_frame, _ignore)
+            with worker_control:
+                return LocalLink(self._spawn(number, worker_data, worker_control), data, control)
+
+    def _spawn(self, number: int, data: socket.socket, control: socket.socket) -> ProcessPoolExecutor:
+        """Not before the loop has its ends, and with no wait after it: a process is always somebody's."""
         executor = ProcessPoolExecutor(
             1,
             multiprocessing.get_context("spawn"),
             initializer=_adopt,
-            initargs=(self._entry, number, worker_data, worker_control),
+            initargs=(self._entry, number, data, control),
         )
         executor.submit(_run_adopted).add_done_callback(_ignore)
-        worker_data.close()  # the process holds the only copies now, so its end is seen here
-        worker_control.close()
-        data_channel = await connect(data, on_frame, on_lost)
-        control_channel = await connect(control, on_frame, lambda why: None)
-        return LocalLink(executor, data_channel, control_channel)
+        return executor
 
 
 class LocalLink:
@@ -48,6 +51,7 @@ class LocalLink:
 
     def __init__(self, executor: ProcessPoolExecutor, data: Channel, control: Channel) -> None:
         self._executor, self._data, self._control = executor, data, control
+        self._shutdown: asyncio.Future[None] | None = None
         self.send, self.send_control = data.send, control.send
         self.pause, self.resume, self.refuse = data.pause, data.resume, data.refuse
 
@@ -58,15 +62,28 @@ class LocalLink:
 
     async def reap(self) -> None:
         """The pipe is gone, so the process is useless: a last one that hangs is killed too."""
-        self.kill()
-        self._data.close()
-        self._control.close()
-        await asyncio.to_thread(self._executor.shutdown, wait=True, cancel_futures=True)
+        if self._shutdown is None:
+            self.kill()
+            self._data.close()
+            self._control.close()
+            close = partial(self._executor.shutdown, wait=True, cancel_futures=True)
+            self._shutdown = asyncio.get_running_loop().run_in_executor(None, close)
+        await asyncio.shield(self._shutdown)  # once begun it goes on, whoever waits for it
 
     def _pids(self) -> list[int]:
         # Before its hello a worker's pid is known to its executor alone, which names it nowhere else.
         processes = cast(dict[int, object] | None, getattr(self._executor, "_processes", None))
         return list(processes or ())
+
+
+async def _open_pipe(on_frame: OnFrame, on_lost: OnLost) -> tuple[Channel, socket.socket]:
+    """The loop's end, which closes itself when the worker's end is closed, and the worker's."""
+    ours, workers = socket.socketpair()
+    try:
+        return await connect(ours, on_frame, on_lost), workers
+    except BaseException:
+        workers.close()
+        raise
 
 
 def _adopt(entry: Entry, number: int, data: socket.socket, control: socket.socket) -> None:
@@ -79,5 +96,5 @@ def _run_adopted() -> None:
     entry(number, data, control)
 
 
-def _ignore(future: object) -> None:
+def _ignore(end: object) -> None:
     """A worker's end looks the same to its executor whatever the cause; its frames tell what it was."""

@@ -10,7 +10,7 @@ import numpy as np
 from numba import float32, int64, typeof, uint8
 
 from asyncplay import rng
-from asyncplay.games.kernels import Kernel, helper
+from asyncplay.games.kernels import Kernel, body, helper
 from asyncplay.games.spec import CHANCE_TURN, GameSpec
 from asyncplay.search.layout import CHANCE_STREAM, Array
 
@@ -20,9 +20,7 @@ class GameRecord(NamedTuple):
 
     seed: int
     actions: Array  # int32[T]
-    policy_ends: (
-        Array  # int32[T], decision t owns entries policy_ends[t - 1] .. policy_ends[t]; none: not searched
-    )
+    policy_ends: Array  # int32[T], decision t owns entries policy_ends[t - 1] .. policy_ends[t]; none: not searched
     policy_actions: Array  # int32[E], ascending within a decision, only visited ones
     policy_visits: Array  # int32[E]
     versions: Array  # int32[T], of the weights that answered last
@@ -101,7 +99,7 @@ def values_for(spec: GameSpec, returns: Array, players: Array) -> Array:
     return (returns[seats] * spec.value_scale + spec.value_offset).astype(np.float32)
 
 
-@helper
+@body
 def rebuild(game, replay, rows, features):
     """Replay a game and write a row for each decision with a policy; return how many."""
     rules, state, row = replay.rules, replay.state, np.int64(0)

@@ -125,12 +125,16 @@ class Group:
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
         """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
         assert len(values) == self._n_rows, "one answer for each row"
-        self._entry.backup(self._packed, priors, values, version)
+        self._entry.backup(self._packed, _writable(priors), _writable(values), version)
         self._n_rows = 0
 
     def simulations(self) -> int:
         """Simulations of all games so far."""
         return int(self.memory.games.slots["total_simulations"].sum())
+
+    def shortened(self) -> int:
+        """Decisions so far that were taken early because a tree had filled its room."""
+        return int(self.memory.games.slots["total_shortened"].sum())
 
     def waiting(self) -> Slots:
         """The slots that wait for a decision from outside."""
@@ -172,3 +176,8 @@ class Group:
         forest = self.memory.forest
         root = forest.nodes[slot * self.sizes.nodes_per_game]
         return forest.edges[root["first_edge"] : root["first_edge"] + root["n_edges"]]
+
+
+def _writable(array: Array) -> Array:
+    """Copy what came off the wire: to a kernel, read-only memory is another type of array."""
+    return array if array.flags.writeable else array.copy()

@@ -52,6 +52,7 @@ GAME = np.dtype(
     [
         ("seed", np.uint64),
         ("total_simulations", np.int64),  # of all games this slot has seen
+        ("total_shortened", np.int64),  # decisions whose tree filled its room
         ("status", np.int32),  # IDLE, STARTING, THINKING, OUTSIDE, FORCED or FINISHED
         ("decisions", np.int32),  # taken so far, forced ones included
         ("simulations", np.int32),  # done for the present decision

@@ -9,7 +9,7 @@ import numpy as np
 from numba import int32, int64
 
 from asyncplay import rng
-from asyncplay.games.kernels import helper
+from asyncplay.games.kernels import body, helper
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.search.layout import (
     CHANCE_STREAM,
@@ -28,7 +28,7 @@ from asyncplay.search.tree import find_drawn, keep_subtree, plant
 ADVANCE = int64(PACKED, int32[::1])
 
 
-@helper
+@body
 def advance(game, packed, finished):
     """Take every decision that is due and start what is to start; call it when no row waits.
 
@@ -54,7 +54,7 @@ def is_due(owner):
     return owner.status in (STARTING, FORCED)
 
 
-@helper
+@body
 def go_on(game, memory, slot):
     """Start a game, or play what was decided; return the node reached in the old tree, or NONE."""
     owner = memory.games.slots[slot]
@@ -116,7 +116,7 @@ def root_value(forest, slot):
     return total / visits if visits > 0 else 0.0
 
 
-@helper
+@body
 def settle(game, memory, slot, kept):
     """Go on to the next real decision and get its tree ready, or finish the game.
 

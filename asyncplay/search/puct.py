@@ -24,7 +24,7 @@ import numpy as np
 from numba import float32, int64, uint8, void
 
 from asyncplay import rng
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.spec import CHANCE_TURN
 from asyncplay.search.layout import (
     ENDED,
@@ -47,7 +47,7 @@ SELECT_FLOATS = int64(PACKED, float32[:, ::1])
 BACKUP = void(PACKED, float32[::1], float32[:, ::1], int64)
 
 
-@helper
+@body
 def select(game, packed, features):
     """Let every thinking game descend to its next leaves; return the number of rows.
 
@@ -61,7 +61,7 @@ def select(game, packed, features):
     return n_rows
 
 
-@helper
+@body
 def gather(game, memory, features, slot, n_rows):
     """Run simulations of one game until it has its rows or its budget is used up."""
     owner = memory.games.slots[slot]
@@ -76,7 +76,7 @@ def gather(game, memory, features, slot, n_rows):
     return n_rows
 
 
-@helper
+@body
 def simulate(game, memory, features, slot, row):
     """One descent; return how it ended."""
     nodes, owner = memory.forest.nodes, memory.games.slots[slot]
@@ -86,6 +86,7 @@ def simulate(game, memory, features, slot, row):
         if child == FULL:
             take_back(memory, slot, node)
             owner.budget = owner.simulations  # decide with what there is
+            owner.total_shortened += 1
             return BLOCKED
         node = child
     if nodes[node].status == WAITING:

@@ -7,6 +7,7 @@ the GIL, so it is never locked out for long; PDEATHSIG is the second line where 
 
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import socket
@@ -28,6 +29,7 @@ def run(number: int, data: socket.socket, control: socket.socket) -> None:
     """Be worker ``number`` until told to stop; never returns, the process ends here."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the coordinator's business
     _die_with_parent()
+    gc.freeze()  # the collector need not walk through what was imported
     threading.Thread(target=_answer_pings, args=(BlockingPipe(control),), daemon=True).start()
     with contextlib.suppress(EOFError):
         serve(Worker(number, os.getpid(), ROLES), BlockingPipe(data))

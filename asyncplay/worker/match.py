@@ -59,14 +59,14 @@ class MatchPlayer:
 
     def take(self, job: Job) -> None:
         if job.spec != self._spec:
-            assert not self._boards and not self._asked, "a match began before the one before it was over"
+            assert not self._boards, "a match began before the one before it was over"
             self._lay_out(job)
         self._units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
 
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a match was sent a {type(message).__name__}"
         side = self._asked.pop(message.ticket)
-        side.group.backup(message.priors, message.values, message.version)
+        side.group.backup(message.priors.copy(), message.values.copy(), message.version)  # kernels want their own
         side.is_waiting = False
 
     def advance(self, now_s: float) -> Step:
@@ -84,9 +84,7 @@ class MatchPlayer:
         assert isinstance(spec, MatchSpec), "a match needs its own spec"
         game = load_game(spec.game, spec.options)
         settings = settings_of(game, spec.search)
-        models = [
-            int(name.removeprefix("model:")) for name in (spec.hero, spec.rival) if name.startswith("model:")
-        ]
+        models = [int(name.removeprefix("model:")) for name in (spec.hero, spec.rival) if name.startswith("model:")]
         self._sides = [Side(Group(game, settings, spec.games), model) for model in models]
         self._rival = None if spec.rival.startswith("model:") else opponent(spec.rival, spec.game)
         self._spec, self._seed, self._opening = job.spec, job.seed, spec.opening
@@ -114,8 +112,8 @@ class MatchPlayer:
         """Advance all sides until everybody who is to decide has to think; tell of what is over."""
         messages: list[Message] = []
         while True:
-            finished = [side.group.advance() for side in self._sides][0]
-            messages += [self._finish(int(slot)) for slot in finished]
+            finished = [side.group.advance() for side in self._sides]
+            messages += [self._finish(int(slot)) for slot in finished[0]]
             if not self._forward():
                 return messages
 
@@ -137,9 +135,7 @@ class MatchPlayer:
     def _force(self, side: Side, slot: int, board: Board) -> bool:
         """Give a side that waits in ``slot`` the decision it waits for, if there is one."""
         group = side.group
-        if group.memory.games.slots["status"][slot] != layout.OUTSIDE and not self._is_opening(
-            group, slot, board
-        ):
+        if group.memory.games.slots["status"][slot] != layout.OUTSIDE and not self._is_opening(group, slot, board):
             return False
         done = len(_actions(group, slot))
         if done < len(board.actions):
@@ -147,9 +143,7 @@ class MatchPlayer:
         elif done < board.opening:
             action = _random(group.legal(slot), board.seed, done)
         elif self._rival is not None:
-            action = self._rival.decide(
-                np.array(board.actions, np.int32), group.legal(slot), board.seed + board.unit
-            )
+            action = self._rival.decide(np.array(board.actions, np.int32), group.legal(slot), board.seed + board.unit)
         else:
             return False
         group.force(np.array([slot], np.int32), np.array([action], np.int32))

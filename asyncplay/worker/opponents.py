@@ -49,9 +49,7 @@ def opponent(name: str, game: str) -> Opponent:
         return RandomOpponent()
     kind, _, rollouts = name.removeprefix("openspiel:").partition("-")
     if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdigit() or int(rollouts) < 1:
-        raise AsyncplayError(
-            f"{name!r} is no opponent; known are random, openspiel:mcts-ROLLOUTS or a version"
-        )
+        raise AsyncplayError(f"{name!r} is no opponent; known are random, openspiel:mcts-ROLLOUTS or a version")
     if game not in OPENSPIEL_GAMES:
         raise AsyncplayError(f"OpenSpiel does not play {game}; known there are {', '.join(OPENSPIEL_GAMES)}")
     try:

@@ -7,7 +7,7 @@ import numpy as np
 from asyncplay import games, rng
 from asyncplay.games.spec import GameSpec
 from asyncplay.search.examples import GameRecord
-from asyncplay.search.group import Group, Positions, make_settings
+from asyncplay.search.group import Group, LeafRows, make_settings
 from asyncplay.search.layout import Settings
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Ask, Game, SearchSpec
@@ -28,7 +28,7 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
         first_play_reduction=message.first_play_reduction,
         noise_alpha=message.noise_alpha,
         noise_weight=message.noise_weight,
-        temperatures=message.temperatures,
+        temperatures=message.temperatures.copy(),  # what comes off the wire is read-only
     )
 
 
@@ -37,7 +37,7 @@ def unit_seed(run_seed: int, unit: int) -> int:
     return int(rng.stream(run_seed, unit)[0])
 
 
-def ask_for(rows: Positions, ticket: int, *, model: int, thinking: int) -> Ask:
+def ask_for(rows: LeafRows, ticket: int, *, model: int, thinking: int) -> Ask:
     """The rows of one select as one slot's query; valid until the group's next select."""
     return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets)
 
@@ -46,9 +46,7 @@ def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bo
     """A finished game as a message, with or without its training rows."""
     spec = group.spec
     outcome = (record.returns * spec.value_scale + spec.value_offset).astype(np.float32)
-    rows = group.examples(
-        record if with_rows else record._replace(policy_ends=np.zeros_like(record.policy_ends))
-    )
+    rows = group.examples(record if with_rows else record._replace(policy_ends=np.zeros_like(record.policy_ends)))
     is_limit = len(record.actions) >= spec.max_decisions
     return Game(
         job=job,

@@ -53,7 +53,7 @@ class SelfPlayer:
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a self-player was sent a {type(message).__name__}"
         table = self._asked.pop(message.ticket)
-        table.group.backup(message.priors, message.values, message.version)
+        table.group.backup(message.priors.copy(), message.values.copy(), message.version)  # kernels want their own
         table.is_waiting = False
 
     def advance(self, now_s: float) -> Step:
@@ -69,9 +69,7 @@ class SelfPlayer:
             table.is_waiting = True
             messages.append(ask_for(rows, ticket, model=0, thinking=self._n_thinking()))
         else:
-            table.group.backup(
-                np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0
-            )
+            table.group.backup(np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0)
         return Step(messages, 0 if self._n_thinking() else None)
 
     def _lay_out(self, job: Job) -> None:

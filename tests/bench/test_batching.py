@@ -38,9 +38,7 @@ def test_a_long_timer_starves_few_slots():
 
 
 def test_the_same_seed_gives_the_same_table():
-    first, second = (
-        batching.run_virtual(seconds=0.2, slots=[48], thinks=["stragglers"], seed=3) for _ in range(2)
-    )
+    first, second = (batching.run_virtual(seconds=0.2, slots=[48], thinks=["stragglers"], seed=3) for _ in range(2))
     assert first == second
     assert [row.policy for row in first] == list(batching.POLICIES)
 

@@ -101,7 +101,7 @@ async def test_a_unit_that_kills_three_workers_is_set_aside_and_all_others_are_d
     run = spine(LocalPool(poisoned_entry), 300)
     await asyncio.wait_for(run.run(), 60)
 
-    assert [(piece.first, piece.count, piece.deaths) for piece in run.ledger.aside] == [(100, 1, 3)]
+    assert [(piece.first, piece.size, piece.deaths) for piece in run.ledger.aside] == [(100, 1, 3)]
     assert run.ledger.books.done == 299
     assert sum(worker.restarts for worker in run.supervisor.stats()) == 3
 
@@ -140,12 +140,10 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("mischief", ["kernel", "locked kernel"])
 def test_no_worker_outlives_a_killed_coordinator_even_deep_inside_a_kernel(mischief, tmp_path):
     script, mark = tmp_path / "coordinator.py", tmp_path / "mark"
-    script.write_text(
-        SCRIPT.format(tests=str(Path(__file__).parent.parent), mischief=mischief, mark=str(mark))
-    )
+    script.write_text(SCRIPT.format(tests=str(Path(__file__).parent.parent), mischief=mischief, mark=str(mark)))
     coordinator = subprocess.Popen([sys.executable, str(script)])
     try:
-        wait_for(lambda: mark.exists(), 30)
+        wait_for(mark.exists, 30)
         family = psutil.Process(coordinator.pid).children(recursive=True)
         assert len(family) >= 2
     finally:

@@ -33,7 +33,7 @@ class Shop:
     def take(self, worker: int, count: int) -> None:
         if (job := self.ledger.issue(worker, count)) is not None:
             number, piece = job
-            self.jobs[worker][number] = list(range(piece.first, piece.first + piece.count))
+            self.jobs[worker][number] = list(range(piece.first, piece.first + piece.size))
 
     def finish(self, worker: int, count: int, order: int) -> None:
         for number, units in list(self.jobs[worker].items()):
@@ -79,7 +79,7 @@ def test_after_any_mix_of_deaths_every_unit_is_done_once_or_set_aside_after_thre
         for worker in range(4):
             shop.take(worker, 7)
             shop.finish(worker, 100, 3)
-    aside = [unit for piece in shop.ledger.aside for unit in range(piece.first, piece.first + piece.count)]
+    aside = [unit for piece in shop.ledger.aside for unit in range(piece.first, piece.first + piece.size)]
     assert shop.ledger.is_settled
     assert sorted(shop.finished + aside) == list(range(total))
     assert all(piece.deaths == FATAL_DEATHS for piece in shop.ledger.aside)
@@ -101,13 +101,13 @@ def test_a_poisonous_unit_alone_is_set_aside_among_sixty_four():
     ledger, poison, deaths = Ledger(64), 37, 0
     while not ledger.is_settled:
         job, piece = ledger.issue(0, 64)
-        units = range(piece.first, piece.first + piece.count)
+        units = range(piece.first, piece.first + piece.size)
         if poison in units:
             deaths += 1
             ledger.lose(0)
         else:
             ledger.done(0, job, np.array(units, np.int64))
-    assert [(piece.first, piece.count) for piece in ledger.aside] == [(poison, 1)]
+    assert [(piece.first, piece.size) for piece in ledger.aside] == [(poison, 1)]
     assert (deaths, ledger.books.done) == (3, 63)
 
 
@@ -123,7 +123,7 @@ def test_lost_units_come_back_even_while_new_work_never_ends():
             under_way[worker].append(job)
         if len(under_way[worker]) > 1 or (under_way[worker] and turn > 10):
             number, piece = under_way[worker].pop(0)
-            units = np.arange(piece.first, piece.first + piece.count)
+            units = np.arange(piece.first, piece.first + piece.size)
             ledger.done(worker, number, units)
             seen |= set(units.tolist())
     assert {0, 1, 2, 3} <= seen

@@ -196,9 +196,7 @@ def check_worlds_look_the_same(spec: GameSpec) -> None:
         kernels.determinize(spec.rules, moment.state, moment.player, rng.stream(1), worlds)
         for world in worlds:
             assert kernels.to_move(spec.rules, world) == moment.player
-            assert kernels.key(spec.rules, world, moment.player) == kernels.key(
-                spec.rules, moment.state, moment.player
-            )
+            assert kernels.key(spec.rules, world, moment.player) == kernels.key(spec.rules, moment.state, moment.player)
             assert spec.is_hidden or (world == moment.state).all()
 
 

@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from asyncplay.model.examples import Examples
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import Array, Positions
+from asyncplay.payloads import Array, Examples, Positions
 
 MLP = NetShape("mlp", features=10, actions=6, players=2, width=16, blocks=2)
 BOARD = NetShape("resnet", features=24, actions=5, players=2, width=8, blocks=2, planes=(2, 3, 4))
-PLANES = NetShape(
-    "resnet", features=24, actions=39, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
-)
+PLANES = NetShape("resnet", features=24, actions=39, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3)
 ONLY_PLANES = NetShape(
     "resnet", features=24, actions=36, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
 )
@@ -54,7 +51,4 @@ def random_examples(shape: NetShape, rows: int, seed: int = 0) -> Examples:
 def shaken(weights: dict[str, Array], seed: int = 0, by: float = 0.1) -> dict[str, Array]:
     """Weights that are nowhere zero: those of a fresh network leave most of it silent."""
     random = np.random.default_rng(seed)
-    return {
-        name: (value + random.normal(0, by, value.shape)).astype(np.float32)
-        for name, value in weights.items()
-    }
+    return {name: (value + random.normal(0, by, value.shape)).astype(np.float32) for name, value in weights.items()}

@@ -118,9 +118,7 @@ def test_read_only_weights_will_do(name):
     weights, positions = some_weights(MLP), random_positions(MLP, 4)
     for value in weights.values():
         value.flags.writeable = False
-    assert_answers(
-        open_backend(name, MLP, weights, 1, threads=1).launch(positions)(), MLP, weights, positions
-    )
+    assert_answers(open_backend(name, MLP, weights, 1, threads=1).launch(positions)(), MLP, weights, positions)
 
 
 def test_torch_computes_on_the_threads_it_was_given_wherever_it_is_launched():

@@ -38,9 +38,7 @@ def questions(columns: int, dtype: type, rows: int = 6):
     return features, np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
 
-@pytest.mark.parametrize(
-    ("columns", "dtype"), [(256, np.uint8), (126, np.uint8), (7, np.float32), (3, np.uint8)]
-)
+@pytest.mark.parametrize(("columns", "dtype"), [(256, np.uint8), (126, np.uint8), (7, np.float32), (3, np.uint8)])
 def test_answers_are_those_of_the_slow_twin(columns, dtype):
     features, offsets = questions(columns, dtype)
     priors, values = sim_answers(features, offsets, 3)

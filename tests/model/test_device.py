@@ -91,9 +91,7 @@ def test_the_forward_limit_looks_at_every_batch_size():
     """.01 + n * .001: 1000 rows take 1.01 s."""
     clock = Clock()
     options = [Candidate("torch-cpu", 1)]
-    limit = forward_limit(
-        lambda _: TimedBackend(clock, 0.01, 0.001), options, SAMPLE, [10, 1000], clock=clock
-    )
+    limit = forward_limit(lambda _: TimedBackend(clock, 0.01, 0.001), options, SAMPLE, [10, 1000], clock=clock)
     assert [(figure.rows, figure.rows_per_s) for figure in limit.figures] == [
         (1000, pytest.approx(1000 / 1.01)),
         (10, pytest.approx(500)),
@@ -133,9 +131,7 @@ def test_auto_means_what_the_machine_has(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "missing"), [("cuda", "CUDA device"), ("mps", "Apple GPU that torch can use")]
-)
+@pytest.mark.parametrize(("name", "missing"), [("cuda", "CUDA device"), ("mps", "Apple GPU that torch can use")])
 def test_a_missing_device_is_one_clear_line(monkeypatch, name, missing):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)

@@ -8,9 +8,9 @@ from model_cases import BOARD, ENCODER, MLP, random_examples
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
-from asyncplay.model.examples import concatenate
 from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import Schedule
+from asyncplay.payloads import concatenate
 
 STEADY = LearnerSettings(schedule=Schedule(peak=0.01, warmup_steps=0))
 
@@ -113,9 +113,7 @@ def test_the_same_seed_learns_the_same_twice():
 
 def test_the_first_losses_are_those_of_an_impartial_network():
     """Uniform priors: the mean log of the number of legal actions; values 0: the mean square."""
-    batch = random_examples(BOARD, 40)._replace(
-        weight=np.ones(40, np.float32), seats=np.full(40, 2, np.int32)
-    )
+    batch = random_examples(BOARD, 40)._replace(weight=np.ones(40, np.float32), seats=np.full(40, 2, np.int32))
     report = learner().train(batch)
     assert report.policy_loss == pytest.approx(np.log(np.diff(batch.offsets)).mean(), rel=1e-5)
     assert report.value_loss == pytest.approx(np.square(batch.values).mean(), rel=1e-5)
@@ -136,9 +134,7 @@ def test_the_first_step_is_adams_and_only_matrices_decay():
     )
     ours.train(batch)
     after = ours.weights()
-    np.testing.assert_allclose(
-        after["hidden.0.weight"], before["hidden.0.weight"] * (1 - 0.01 * 0.5), rtol=1e-6
-    )
+    np.testing.assert_allclose(after["hidden.0.weight"], before["hidden.0.weight"] * (1 - 0.01 * 0.5), rtol=1e-6)
     np.testing.assert_allclose(after["policy.bias"], [0, 0.01, 0, 0, -0.01, 0], atol=1e-6)
 
 
@@ -157,9 +153,7 @@ def test_a_bias_without_a_gradient_stays():
 def test_the_gradient_norm_is_reported_before_clipping():
     """The gradient of a fresh network is the same whatever it will be clipped to."""
     batch = random_examples(BOARD, 40)
-    norms = [
-        learner(settings=replace(STEADY, clip_norm=clip)).train(batch).gradient_norm for clip in (1e-3, 1e3)
-    ]
+    norms = [learner(settings=replace(STEADY, clip_norm=clip)).train(batch).gradient_norm for clip in (1e-3, 1e3)]
     assert norms[0] == norms[1] > 0.01
 
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 from model_cases import MLP, random_examples
 
-from asyncplay.model.examples import Examples
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
+from asyncplay.payloads import Examples
 
 
 def two_rows(**changes) -> Examples:
@@ -87,9 +87,7 @@ def test_the_policy_loss_is_that_of_the_slow_twin(seed):
     examples = random_examples(MLP, 30, seed)
     logits = torch.randn(30, MLP.actions, generator=torch.Generator().manual_seed(seed))
     expected = [slow_policy_loss(logits.tolist(), examples, row) for row in range(30)]
-    np.testing.assert_allclose(
-        policy_loss(logits, to_lesson(examples)).numpy(), expected, rtol=1e-4, atol=1e-6
-    )
+    np.testing.assert_allclose(policy_loss(logits, to_lesson(examples)).numpy(), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_uint8_features_become_floats():

@@ -1,7 +1,7 @@
 """Plays groups with the twin's network."""
 
 import numpy as np
-from search.twin import network
+from search.twin import Network, network
 
 from asyncplay.games.spec import GameSpec
 from asyncplay.search.examples import GameRecord
@@ -9,19 +9,19 @@ from asyncplay.search.group import Group, make_sizes
 from asyncplay.search.layout import Settings
 
 
-def think(group: Group, version: int = 0) -> int:
+def think(group: Group, version: int = 0, opinion: Network = network) -> int:
     """One select and its answers; return the number of rows."""
     rows = group.select()
     n, n_players = len(rows.slots), group.spec.players
     priors, values = np.zeros(len(rows.legal), np.float32), np.zeros((n, n_players), np.float32)
     for i in range(n):
         mine = slice(rows.offsets[i], rows.offsets[i + 1])
-        priors[mine], values[i] = network(rows.features[i], rows.legal[mine], n_players)
+        priors[mine], values[i] = opinion(rows.features[i], rows.legal[mine], n_players)
     group.backup(priors, values, version)
     return n
 
 
-def play_all(group: Group, seeds: list[int]) -> tuple[list[GameRecord], int]:
+def play_all(group: Group, seeds: list[int], opinion: Network = network) -> tuple[list[GameRecord], int]:
     """Play one game for each seed, as many at a time as there are slots; return records and rows.
 
     The records come in the order of the seeds.
@@ -34,7 +34,7 @@ def play_all(group: Group, seeds: list[int]) -> tuple[list[GameRecord], int]:
             record = group.take(int(slot))
             records[record.seed] = record
         order(group, finished, waiting)
-        n_rows += think(group)
+        n_rows += think(group, opinion=opinion)
     return [records[seed] for seed in seeds], n_rows
 
 

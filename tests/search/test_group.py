@@ -114,8 +114,10 @@ def test_a_winning_move_is_found_without_any_help():
 def test_a_full_pool_decides_with_what_it_has():
     settings = make_settings(CONNECT4, simulations=64)
     sizes = make_sizes(CONNECT4, settings, 2)._replace(nodes_per_game=20, edges_per_game=60)
-    records, _ = play_all(Group(CONNECT4, settings, 2, sizes), SEEDS[:4])
+    group = Group(CONNECT4, settings, 2, sizes)
+    records, _ = play_all(group, SEEDS[:4])
 
+    assert group.shortened() > 20
     for record in records:
         assert record.returns.sum() == 0
         assert 0 < sum(policies(record)[0].values()) < 20
@@ -131,6 +133,7 @@ def test_a_tree_that_would_leave_no_room_is_not_kept():
         assert group.memory.games.slots["n_nodes"][0] <= 33 + 33
         think(group)
     record = group.take(0)
+    assert group.shortened() == 0
     assert all(sum(visits.values()) >= 31 for visits in policies(record) if visits)
 
 
@@ -179,6 +182,19 @@ def test_rows_must_be_answered_before_anything_else():
         group.select()
     with pytest.raises(AssertionError, match="wait for their answers"):
         group.advance()
+
+
+def test_answers_may_be_read_only():
+    """Arrays that were made from a frame's bytes are."""
+    group = Group(TICTACTOE, make_settings(TICTACTOE, simulations=8), 1)
+    begin(group, 1)
+    group.select()
+    priors, values = np.full(9, 1 / 9, np.float32), np.zeros((1, 2), np.float32)
+    priors.setflags(write=False)
+    values.setflags(write=False)
+    group.backup(priors, values, 0)
+
+    assert len(group.select().slots) == 1
 
 
 def test_idle_slots_ask_nothing():
@@ -254,8 +270,6 @@ def test_random_play_by_orders_leads_where_the_rules_lead():
         action = int(numbers.choice(group.legal(0)))
         group.force(slots(0), np.array([action], np.int32))
         group.advance()
-        for played in group.memory.records.decisions["action"][
-            0, before : group.memory.games.slots["decisions"][0]
-        ]:
+        for played in group.memory.records.decisions["action"][0, before : group.memory.games.slots["decisions"][0]]:
             CONNECT4.kernels.play(CONNECT4.rules, state, int(played))
     assert group.memory.games.slots["status"][0] == layout.FINISHED

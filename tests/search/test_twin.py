@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from games import pig
 from search.drive import play_all, policies, roomy_group
-from search.twin import Twin
+from search.twin import Twin, even_network
 
 from asyncplay import games
 from asyncplay.search.group import make_settings
@@ -37,3 +37,16 @@ def test_the_twin_plays_the_same_games(name, variant):
         np.testing.assert_allclose(record.values, twin.values, rtol=1e-6, atol=1e-12)
         np.testing.assert_array_equal(record.returns, returns)
     assert n_rows == n_twin_rows
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_equal_scores_go_to_the_first_action(name):
+    """Without an opinion most choices are ties; one settled differently changes all that follows."""
+    spec = SPECS[name]
+    settings = make_settings(spec, simulations=24, noise_weight=0.0, leaves=2)
+    records, _ = play_all(roomy_group(spec, settings, 4), SEEDS, even_network)
+    for record in records:
+        twin = Twin(spec, settings, record.seed, even_network)
+        twin.play()
+        assert record.actions.tolist() == twin.actions
+        assert policies(record) == twin.visits

@@ -6,6 +6,7 @@ come from the tested kernels; they are called in the same order, so that the sam
 
 import math
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,12 +17,19 @@ from asyncplay import rng
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 from asyncplay.search.layout import Settings
 
+Network = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+
 
 def network(features: np.ndarray, legal: np.ndarray, n_players: int) -> tuple[np.ndarray, np.ndarray]:
     """A made-up opinion: priors float32[k] and values float32[P], a fixed function of the features."""
     numbers = np.random.default_rng(zlib.crc32(features.tobytes()))
     priors = numbers.dirichlet(np.ones(len(legal)))
     return priors.astype(np.float32), numbers.uniform(-1, 1, n_players).astype(np.float32)
+
+
+def even_network(_features: np.ndarray, legal: np.ndarray, n_players: int) -> tuple[np.ndarray, np.ndarray]:
+    """No opinion: many edges have equal scores."""
+    return np.full(len(legal), 1 / len(legal), np.float32), np.zeros(n_players, np.float32)
 
 
 @dataclass
@@ -50,6 +58,7 @@ class Twin:
     spec: GameSpec
     settings: Settings
     seed: int
+    network: Network = network
     actions: list[int] = field(default_factory=list)
     visits: list[dict[int, int]] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -171,7 +180,7 @@ class Twin:
         leaf, spec = path[-1], self.spec
         features = np.zeros(spec.features, spec.feature_dtype)
         spec.kernels.encode(spec.rules, leaf.state, leaf.mover, features)
-        priors, values = network(features, np.array(list(leaf.edges)), spec.players)
+        priors, values = self.network(features, np.array(list(leaf.edges)), spec.players)
         for edge, prior in zip(leaf.edges.values(), priors, strict=True):
             edge.prior = float(prior)
         leaf.status, leaf.value = "open", float(values[0])

@@ -42,9 +42,7 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
     if cls in (Ask, Game):
-        widths = draw(
-            st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"]))
-        )
+        widths = draw(st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"])))
         values["offsets"] = np.cumsum([0, *widths], dtype=np.int32)
         values["legal"] = np.arange(values["offsets"][-1], dtype=np.int32)
     if cls is Ask:

@@ -16,9 +16,7 @@ def framed(body: bytes) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
-@given(
-    st.lists(st.integers(1, 300_000), max_size=6), st.lists(st.integers(1, 400_000), min_size=4, max_size=9)
-)
+@given(st.lists(st.integers(1, 300_000), max_size=6), st.lists(st.integers(1, 400_000), min_size=4, max_size=9))
 def test_frames_come_out_whole_however_the_stream_is_cut(sizes, cuts):
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
     stream, buffer, out, place, turn = b"".join(map(framed, bodies)), FrameBuffer(), [], 0, 0

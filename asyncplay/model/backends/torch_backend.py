@@ -106,9 +106,7 @@ class TorchBackend:
 
         def finish() -> Estimates:
             fetch()
-            estimates = Estimates(
-                segment_softmax(chosen.numpy(), offsets), values.numpy().copy(), current.version
-            )
+            estimates = Estimates(segment_softmax(chosen.numpy(), offsets), values.numpy().copy(), current.version)
             self._idle.append(staging)
             return estimates
 

@@ -1,0 +1,51 @@
+"""The training rows inside a finished game."""
+
+from typing import Any
+
+import numpy as np
+
+from asyncplay.model.shape import NetShape
+from asyncplay.payloads import Examples
+from asyncplay.wire.messages import Game
+
+
+def examples_of(game: Game, players: int) -> Examples:
+    """A game's rows, each from the seat of who decided; a network's further seats are filled with zeros."""
+    n_rows, n_seats = len(game.features), len(game.outcome)
+    seats = (game.seats[:, None].astype(np.int64) + np.arange(n_seats)) % n_seats
+    values = np.zeros((n_rows, players), np.float32)
+    values[:, :n_seats] = game.outcome[seats]
+    return Examples(
+        features=game.features,
+        legal=game.legal,
+        offsets=game.offsets,
+        targets=game.targets,
+        values=values,
+        seats=np.full(n_rows, n_seats, np.int32),
+        weight=np.ones(n_rows, np.float32),
+        versions=game.versions,
+    )
+
+
+def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | None:
+    """Say why a game's rows cannot train such a network, or None; the message itself is sound already."""
+    n_seats = len(game.outcome)
+    if not 0 < n_seats <= shape.players:
+        return f"{n_seats} seats, the network knows {shape.players}"
+    if len(game.features) == 0:
+        return None
+    if game.features.shape[1] != shape.features or game.features.dtype != feature_dtype:
+        wanted = f"{shape.features} of {feature_dtype}"
+        return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
+    return _wild_value(game, shape)
+
+
+def _wild_value(game: Game, shape: NetShape) -> str | None:
+    n_seats, last_action = len(game.outcome), int(game.legal.max())
+    if last_action >= shape.actions:
+        return f"action {last_action}, there are {shape.actions}"
+    if int(game.seats.min()) < 0 or int(game.seats.max()) >= n_seats:
+        return f"a seat outside its {n_seats}"
+    if not (np.isfinite(game.targets).all() and np.isfinite(game.outcome).all()):
+        return "a target that is no finite number"
+    return None

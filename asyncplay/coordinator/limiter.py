@@ -1,0 +1,138 @@
+"""Keeps play and training in step: so many rows are sampled for each row inserted, give or take a band."""
+
+import asyncio
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+LEAST_SHARE = 0.05  # of the device, for whoever is in front: nobody stops altogether
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What the limiter holds to."""
+
+    ratio: float  # rows sampled for each row inserted
+    batch_rows: int  # of a training step
+    band_rows: int  # sampled rows that training may be ahead or behind
+    minimum_rows: int = 1  # inserted before the first step; they may be sampled, but need not
+
+    def __post_init__(self) -> None:
+        assert self.band_rows >= self.batch_rows, "in a band below a batch both sides might wait at once"
+        assert self.minimum_rows > 0, "there is nothing to draw from before the first row"
+
+
+class Counts(NamedTuple):
+    """Rows so far; what a checkpoint keeps."""
+
+    inserted: int = 0
+    sampled: int = 0
+
+
+class Balance(enum.Enum):
+    """Who waits for whom."""
+
+    FILLING = "filling"  # training waits for the minimum
+    STEADY = "steady"  # nobody waits
+    TRAINING_AHEAD = "training ahead"  # training waits for games
+    PLAY_AHEAD = "play ahead"  # new games wait for training
+
+
+class Shares(NamedTuple):
+    """Of the device; the sum is 1."""
+
+    inference: float
+    training: float
+
+
+class Limiter:
+    """Says who may go on.
+
+    Lifetime: one run. All methods belong to the loop. Order: whoever waits is woken when the counts allow it.
+    Limit: sampled rows never exceed ratio * inserted + band. They fall short of ratio * (inserted - minimum)
+    by more than the band only through games that were under way when new ones were held. As the band holds a
+    batch, at most one side waits at a time. End: a waiter is cancelled like anybody else.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace, self._counts = pace, Counts()
+        self._balance = balance(pace, self._counts)
+        self._changed = asyncio.Event()
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def batch_rows(self) -> int:
+        return self._pace.batch_rows
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether a batch may be drawn now."""
+        return self._balance in (Balance.STEADY, Balance.PLAY_AHEAD)
+
+    @property
+    def is_play_ahead(self) -> bool:
+        """Whether new games shall wait for training."""
+        return self._balance is Balance.PLAY_AHEAD
+
+    @property
+    def balance(self) -> Balance:
+        return self._balance
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have ``listener`` called, on the loop, whenever the balance has changed."""
+        self._listeners.append(listener)
+
+    def count_inserted(self, rows: int) -> None:
+        self._set(self._counts._replace(inserted=self._counts.inserted + rows))
+
+    def count_sampled(self) -> None:
+        """Count a batch, at the moment it is drawn."""
+        assert self.can_sample, "a batch was drawn out of turn"
+        self._set(self._counts._replace(sampled=self._counts.sampled + self._pace.batch_rows))
+
+    async def until_can_sample(self) -> None:
+        while not self.can_sample:
+            self._changed.clear()
+            await self._changed.wait()
+
+    def shares(self) -> Shares:
+        return shares(self._pace, self._counts)
+
+    def state(self) -> Counts:
+        return self._counts
+
+    def restore(self, counts: Counts) -> None:
+        """Go on from what ``state`` returned, in another process perhaps."""
+        self._set(counts)
+
+    def _set(self, counts: Counts) -> None:
+        self._counts = counts
+        before, self._balance = self._balance, balance(self._pace, counts)
+        if self._balance is not before:
+            self._changed.set()
+            for listener in self._listeners:
+                listener()
+
+
+def balance(pace: Pace, counts: Counts) -> Balance:
+    """Who waits, at these counts."""
+    lag_rows = pace.ratio * counts.inserted - counts.sampled
+    if counts.inserted < pace.minimum_rows:
+        return Balance.FILLING
+    if lag_rows + pace.band_rows < pace.batch_rows:
+        return Balance.TRAINING_AHEAD
+    if lag_rows - pace.ratio * pace.minimum_rows > pace.band_rows:
+        return Balance.PLAY_AHEAD
+    return Balance.STEADY
+
+
+def shares(pace: Pace, counts: Counts) -> Shares:
+    """The device's time, by where in its band training is: nearly all for whoever has fallen behind.
+
+    So the counts come to rest where training gets just what it needs to keep up.
+    """
+    lag_rows = pace.ratio * counts.inserted - counts.sampled
+    width = 2 * pace.band_rows + pace.ratio * pace.minimum_rows
+    training = min(max((lag_rows + pace.band_rows) / width, LEAST_SHARE), 1 - LEAST_SHARE)
+    return Shares(1 - training, training)

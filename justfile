@@ -1,0 +1,29 @@
+# `scripts/dev just RECIPE` works on a fresh machine; inside the environment plain `just RECIPE` does.
+
+# Train with the default configuration
+train *arguments:
+    scripts/dev asyncplay train {{arguments}}
+
+# A short headless run with exact books that leaves nothing behind
+smoke:
+    scripts/dev python scripts/smoke.py
+
+# The whole suite but the slow tests
+test *arguments:
+    scripts/dev pytest {{arguments}}
+
+# What needs no processes, in seconds
+fast:
+    scripts/dev pytest -q -m "not slow and not process"
+
+# What CI runs, letter for letter
+check:
+    .ci/run
+
+# One published table, measured here
+bench name *arguments:
+    scripts/dev asyncplay bench {{name}} {{arguments}}
+
+# Write the golden files anew; read the difference before you commit it
+golden:
+    scripts/dev pytest -q -m "not slow" --golden

@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from asyncplay.coordinator.gamerows import examples_of, misfit
+from asyncplay.model.shape import NetShape
+from asyncplay.wire.messages import Game
+
+SHAPE = NetShape("mlp", features=2, actions=10, players=4)
+GAME = Game(
+    job=1,
+    unit=7,
+    seed=0,
+    reason="won",
+    returns=np.array([3.0, 0.0, -3.0]),
+    outcome=np.array([1.0, 0.25, -1.0], np.float32),
+    actions=np.array([4, 5, 6, 9], np.int32),
+    decisions=np.array([0, 1, 3], np.int32),
+    seats=np.array([0, 1, 2], np.int8),
+    versions=np.array([5, 5, 6], np.int32),
+    features=np.array([[1, 2], [3, 4], [5, 6]], np.uint8),
+    legal=np.array([4, 5, 9, 9], np.int32),
+    offsets=np.array([0, 1, 3, 4], np.int32),
+    targets=np.array([1, 0.5, 0.5, 1], np.float32),
+)
+
+
+def test_values_begin_at_the_seat_that_decided_and_go_round_to_the_left():
+    """Three seats on a network for four: the fourth does not exist."""
+    rows = examples_of(GAME, 4)
+    assert rows.values.tolist() == [[1, 0.25, -1, 0], [0.25, -1, 1, 0], [-1, 1, 0.25, 0]]
+    assert rows.seats.tolist() == [3, 3, 3]
+
+
+def test_everything_else_of_a_row_is_as_it_was_sent():
+    rows = examples_of(GAME, 3)
+    assert rows.features is GAME.features
+    assert rows.part(1, 2).legal.tolist() == [5, 9]
+    assert rows.part(1, 2).targets.tolist() == [0.5, 0.5]
+    assert rows.versions.tolist() == [5, 5, 6]
+    assert rows.weight.tolist() == [1, 1, 1]
+
+
+def test_a_game_for_this_network_fits():
+    assert misfit(GAME, SHAPE, np.dtype(np.uint8)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"features": np.zeros((3, 5), np.uint8)}, "5 features of uint8, wanted 2 of uint8"),
+        ({"features": np.zeros((3, 2), np.float32)}, "2 features of float32, wanted 2 of uint8"),
+        ({"outcome": np.zeros(5, np.float32)}, "5 seats, the network knows 4"),
+        ({"outcome": np.zeros(0, np.float32)}, "0 seats"),
+        ({"legal": np.array([4, 5, 10, 9], np.int32)}, "action 10, there are 10"),
+        ({"seats": np.array([0, 1, 3], np.int8)}, "a seat outside its 3"),
+        ({"seats": np.array([0, 1, -1], np.int8)}, "a seat outside its 3"),
+        ({"targets": np.array([1, np.nan, 0.5, 1], np.float32)}, "no finite number"),
+        ({"outcome": np.array([np.inf, 0, 0], np.float32)}, "no finite number"),
+    ],
+)
+def test_a_game_for_another_network_is_told_why_not(change, why):
+    assert why in (misfit(replace(GAME, **change), SHAPE, np.dtype(np.uint8)) or "")

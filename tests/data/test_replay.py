@@ -1,0 +1,187 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import ACTIONS, FEATURES, PLAYERS, assert_same, make_row, make_rows
+
+from asyncplay.data.replay import Replay, Window, augment
+from asyncplay.payloads import Examples, concatenate, offsets_of
+
+SMALL = Window(start_rows=50, exponent=0.5, capacity_rows=120)
+
+sizes = st.lists(st.integers(0, 40), min_size=1, max_size=12).filter(any)
+
+
+def replay(window: Window = SMALL, block_rows: int = 16) -> Replay:
+    return Replay(FEATURES, np.uint8, PLAYERS, window=window, block_rows=block_rows)
+
+
+def filled(block_sizes: list[int], window: Window = SMALL, **kind: int) -> Replay:
+    """Rows 0, 1, 2 ... added in blocks of these sizes."""
+    kept, first = replay(window, **kind), 0
+    for size in block_sizes:
+        kept.add(make_rows(size, first=first))
+        first += size
+    return kept
+
+
+def random(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@given(sizes, st.integers(1, 40), st.integers(0, 9))
+def test_a_drawn_row_is_the_row_that_was_added(block_sizes, block_rows, seed):
+    """All columns, sparse targets included, whatever the blocks; a row's version is its number."""
+    batch = filled(block_sizes, block_rows=block_rows).sample(25, random(seed))
+    assert_same(batch, concatenate([make_row(int(number)) for number in batch.versions]))
+
+
+@given(sizes)
+def test_exactly_the_rows_of_the_window_can_be_drawn(block_sizes):
+    kept = filled(block_sizes)
+    drawn = set(kept.sample(40 * kept.rows, random()).versions.tolist())
+    assert drawn == set(range(kept.inserted - kept.rows, kept.inserted))
+
+
+@given(sizes)
+def test_the_window_never_reaches_back_to_a_forgotten_row(block_sizes):
+    kept, first, oldest = replay(), 0, 0
+    for size in block_sizes:
+        kept.add(make_rows(size, first=first))
+        first += size
+        assert kept.inserted - kept.rows >= oldest
+        oldest = kept.inserted - kept.rows
+
+
+@pytest.mark.parametrize(
+    ("inserted", "rows"),
+    [
+        (0, 0),
+        (100_000, 100_000),
+        (250_000, 250_000),
+        (1_000_000, 500_000),
+        (4_000_000, 1_000_000),
+        (10**9, 2_000_000),
+    ],
+)
+def test_the_window_grows_as_a_power_of_the_rows_that_came(inserted, rows):
+    """With exponent 1/2, four times the rows make twice the window, until the capacity is reached."""
+    assert Window(250_000, 0.5, 2_000_000).rows(inserted) == rows
+
+
+def test_a_draw_is_not_touched_by_what_comes_after_it():
+    """The rows drawn are gone from the window, and their block's lists have moved, before they are copied."""
+    kept = filled([20])
+    draw = kept.draw(30, random())
+    kept.add(make_rows(500, first=20))
+    batch = draw.gather()
+    assert batch.versions.max() < 20
+    assert_same(batch, concatenate([make_row(int(number)) for number in batch.versions]))
+
+
+def test_uniform_draws_take_every_row_equally_often():
+    """40,000 draws from 100 rows: 400 each, with a standard deviation of 20."""
+    counts = Counter(filled([100], Window(1000)).sample(40_000, random()).versions.tolist())
+    assert len(counts) == 100
+    assert all(abs(count - 400) < 5 * 20 for count in counts.values())
+
+
+def test_a_row_one_half_life_older_is_drawn_half_as_often():
+    kept = filled([200], Window(1000, half_life_rows=50))
+    counts = Counter((199 - kept.sample(200_000, random()).versions).tolist())
+    share = [sum(counts[age] for age in range(start, start + 50)) / 200_000 for start in range(0, 200, 50)]
+    np.testing.assert_allclose(share, np.array([8, 4, 2, 1]) / 15, atol=0.005)
+
+
+def test_the_mean_age_counts_the_rows_that_came_after():
+    kept = filled([101], Window(1000))
+    batch = kept.sample(20_000, random())
+    assert kept.age_rows == pytest.approx(100 - batch.versions.mean())
+    assert kept.age_rows == pytest.approx(50, abs=1)
+
+
+def test_the_same_generator_draws_the_same_batch():
+    assert_same(filled([30, 40]).sample(50, random(7)), filled([30, 40]).sample(50, random(7)))
+
+
+def test_memory_follows_the_window_and_not_the_rows_that_came():
+    kept = replay(Window(start_rows=64, exponent=0.0, capacity_rows=1000), block_rows=16)
+    kept.add(make_rows(100))
+    early = kept.held_bytes
+    kept.add(make_rows(900, first=100))
+    assert kept.inserted == 1000
+    assert kept.rows == 64
+    assert kept.held_bytes <= 1.5 * early
+
+
+def test_a_row_may_have_fifty_thousand_legal_actions():
+    kept = replay(block_rows=4)
+    rows = [make_row(number, 50_000) for number in range(6)]
+    for row in rows:
+        kept.add(row)
+    batch = kept.sample(8, random())
+    assert_same(batch, concatenate([rows[number] for number in batch.versions]))
+
+
+def test_numbering_may_begin_where_an_earlier_run_ended():
+    kept = replay()
+    kept.begin_at(1000)
+    kept.add(make_rows(30, first=1000))
+    assert (kept.inserted, kept.rows) == (1030, 30)
+    assert set(kept.sample(2000, random()).versions.tolist()) == set(range(1000, 1030))
+
+
+# Symmetries of a strip of three cells in two planes: as it is, and mirrored. Action 3 is to pass.
+STRIP_FEATURES = np.array([[0, 1, 2, 3, 4, 5], [2, 1, 0, 5, 4, 3]], np.int32)
+STRIP_ACTIONS = np.array([[0, 1, 2, 3], [2, 1, 0, 3]], np.int32)
+
+
+def strip(cells: list[int], policy: dict[int, float]) -> Examples:
+    """One row; plane 0 holds the 1s of the board, plane 1 its 2s."""
+    planes = [[cell == player for cell in cells] for player in (1, 2)]
+    return make_row(0)._replace(
+        features=np.array(planes, np.uint8).reshape(1, 6),
+        legal=np.array(list(policy), np.int32),
+        offsets=offsets_of(np.array([len(policy)])),
+        targets=np.array(list(policy.values()), np.float32),
+    )
+
+
+def test_a_turned_row_is_the_row_of_the_mirrored_board():
+    row = strip([1, 0, 2], {1: 0.7, 2: 0.2, 3: 0.1})
+    mirrored = strip([2, 0, 1], {1: 0.7, 0: 0.2, 3: 0.1})
+    batch = augment(concatenate([row] * 100), STRIP_FEATURES, STRIP_ACTIONS, random())
+
+    kinds = [int(np.array_equal(features, mirrored.features[0])) for features in batch.features]
+    assert_same(batch, concatenate([[row, mirrored][kind] for kind in kinds]))
+    assert 30 < sum(kinds) < 70
+
+
+@given(st.integers(0, 99))
+def test_turning_a_batch_equals_turning_its_rows_one_by_one(seed):
+    """The slow twin, with arbitrary permutations in place of symmetries."""
+    shuffles = random(seed)
+    feature_turns = np.array([shuffles.permutation(FEATURES) for _ in range(4)], np.int32)
+    action_turns = np.array([shuffles.permutation(ACTIONS) for _ in range(4)], np.int32)
+    batch = make_rows(20, first=seed)
+    turned = augment(batch, feature_turns, action_turns, random(seed))
+
+    for place, turn in enumerate(random(seed).integers(0, 4, 20)):
+        before, after = batch.part(place, place + 1), turned.part(place, place + 1)
+        assert after.features[0].tolist() == [before.features[0, column] for column in feature_turns[turn]]
+        assert after.legal.tolist() == [action_turns[turn, action] for action in before.legal]
+        assert_same(after._replace(features=before.features, legal=before.legal), before)
+
+
+def test_one_symmetry_changes_nothing():
+    batch = make_rows(10)
+    identity = np.arange(FEATURES, dtype=np.int32)[None], np.arange(ACTIONS, dtype=np.int32)[None]
+    assert_same(augment(batch, *identity, random()), batch)
+
+
+def test_a_power_of_one_keeps_every_row_up_to_the_capacity():
+    window = Window(start_rows=10, exponent=1.0, capacity_rows=10**6)
+    assert all(math.isclose(window.rows(inserted), inserted, abs_tol=1) for inserted in range(1, 3000, 7))
