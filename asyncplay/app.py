@@ -10,33 +10,16 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from asyncplay.config import Config, DeviceSection, dump
-from asyncplay.coordinator.dispatch import Assignment, Work
-from asyncplay.coordinator.evaluator import Endpoint
-from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.split import shares
-from asyncplay.coordinator.supervise import Patience
-from asyncplay.errors import AsyncplayError, ConfigError
-from asyncplay.model.backends.sim import SimBackend, SimSpeed
-from asyncplay.model.cores import usable_cores
-from asyncplay.pools.inline import InlinePool
-from asyncplay.pools.link import Pool
-from asyncplay.pools.local import LocalPool
-from asyncplay.settings import Settings
-from asyncplay.spine import Limits, Spine
-from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import SyntheticSpec
-from asyncplay.worker.core import Worker
-from asyncplay.worker.main import run as worker_entry
-from asyncplay.worker.roles import ROLES
+from asyncplay.config import Config, dump
+from asyncplay.errors import AsyncplayError
+from asyncplay.spine import Spine
 
 log = logging.getLogger(__name__)
 
 EXIT_INTERRUPTED = 130
 GC_ALLOCATIONS = 20_000
-SYNTHETIC_PLAYERS = 2
 
 
 def default_config() -> Path:
@@ -48,9 +31,8 @@ def train(config: Config, *, run_dir: Path | None, headless: bool) -> int:
     """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
     folder = _open_folder(config, run_dir)
     _say(f"run folder: {folder}")
-    _log_to(folder / "run.log")
     try:
-        return run_loop(_train(config))
+        return run_loop(_train(config, folder))
     except AsyncplayError:
         raise
     except Exception as error:
@@ -74,47 +56,6 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
         return asyncio.run(main)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(main)
-
-
-def make_pool(kind: str) -> Pool:
-    if kind == "inline":
-        return InlinePool(lambda number: Worker(number, os.getpid(), ROLES))
-    if sys.platform == "win32":
-        raise ConfigError("pool.kind is local, which needs Linux or macOS; use --pool.kind inline")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers inherit it; they have no use for more
-    return LocalPool(worker_entry)
-
-
-def sim_backend(device: DeviceSection) -> SimBackend:
-    speed = SimSpeed(device.sim_device_ms / 1000, device.sim_host_ms / 1000, device.sim_rows_per_s)
-    return SimBackend(speed, SYNTHETIC_PLAYERS)
-
-
-def synthetic_spine(config: Config) -> Spine:
-    """A spine under the synthetic load, on the simulated accelerator."""
-    if config.device.backend not in ("auto", "sim"):
-        raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
-    backend = sim_backend(config.device)
-    workers = min(config.pool.workers or usable_cores(), config.load.slots)
-    slots = shares(config.load.slots, workers)[0]
-    spec = encode(_synthetic_spec(config, slots))
-    assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
-    spine = Spine(
-        make_pool(config.pool.kind),
-        Work(assignment, Ledger(config.train.units or None)),
-        workers=workers,
-        settings=live_settings(config),
-        limits=Limits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows),
-        patience=_patience(config),
-        depth=backend.depth,
-    )
-    spine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch))
-    return spine
-
-
-def live_settings(config: Config) -> Settings:
-    timeout_ms = config.batch.timeout_ms
-    return Settings(timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms, max_rows=config.batch.max_rows)
 
 
 @dataclass(slots=True)
@@ -151,49 +92,69 @@ class Interrupts:
         self.interrupt()
 
 
-async def _train(config: Config) -> int:
-    spine = synthetic_spine(config)
-    interrupts = Interrupts(spine.drain, spine.halt)
+class Run(Protocol):
+    """What can be trained."""
+
+    spine: Spine
+
+    async def run(self) -> None: ...
+
+    def drain(self) -> None:
+        """The first Ctrl-C: end soon, with everything saved."""
+
+    def line(self, interval_s: float) -> str:
+        """What happened since the last line."""
+
+    def summary(self, seconds: float) -> list[str]: ...
+
+
+def make_run(config: Config, folder: Path) -> Run:
+    if config.game.name == "synthetic":
+        from asyncplay.synthetic import SyntheticRun
+
+        return SyntheticRun(config)
+    from asyncplay.neural import NeuralRun
+
+    return NeuralRun(config, folder, _say)
+
+
+async def _train(config: Config, folder: Path) -> int:
+    run = make_run(config, folder)
+    interrupts = Interrupts(run.drain, run.spine.halt)
     interrupts.install()
     started_s = time.perf_counter()
     try:
         async with asyncio.TaskGroup() as group:
-            reports = group.create_task(_report(spine, config.train.interval_s))
-            budget = group.create_task(_spend(spine, config.train.time_budget_s))
-            await spine.run()
+            reports = group.create_task(_report(run, config.train.interval_s))
+            budget = group.create_task(_spend(run, config.train.time_budget_s))
+            await run.run()
             reports.cancel()
             budget.cancel()
     except* AsyncplayError as errors:
         raise _first(errors) from None
     finally:
         interrupts.remove()
-    _sum_up(spine, time.perf_counter() - started_s)
+    _sum_up(run, time.perf_counter() - started_s)
     return EXIT_INTERRUPTED if interrupts.count else 0
 
 
-async def _report(spine: Spine, interval_s: float) -> None:
+async def _report(run: Run, interval_s: float) -> None:
     """One plain line each interval."""
-    before = spine.evaluator.stats()
     while True:
         await asyncio.sleep(interval_s)
-        now = spine.evaluator.stats()
-        rows, batches = now.rows - before.rows, now.batches - before.batches
-        _say(
-            f"done {spine.ledger.books.done:,}  rows/s {rows / interval_s:,.0f}  "
-            f"mean batch {rows / max(batches, 1):.0f}  wait p50 {now.wait_s.quantile(0.5) * 1000:.2f} ms  "
-            f"a {now.fixed_s * 1000:.2f} ms  b {now.per_row_s * 1e6:.2f} us  linger {now.arm}"
-        )
-        before = now
+        _say(run.line(interval_s))
 
 
-async def _spend(spine: Spine, budget_s: float) -> None:
+async def _spend(run: Run, budget_s: float) -> None:
     if budget_s:
         await asyncio.sleep(budget_s)
-        spine.drain()
+        run.drain()
 
 
-def _sum_up(spine: Spine, seconds: float) -> None:
-    books, stats = spine.ledger.books, spine.evaluator.stats()
+def _sum_up(run: Run, seconds: float) -> None:
+    books, stats = run.spine.ledger.books, run.spine.evaluator.stats()
+    for line in run.summary(seconds):
+        _say(line)
     _say(
         f"done {books.done:,} in {seconds:.1f} s: issued {books.issued:,} = done {books.done:,} + lost {books.lost:,}"
         f" + outstanding {books.outstanding:,}; issued again {books.reissued:,}, set aside {books.set_aside:,}"
@@ -204,40 +165,12 @@ def _sum_up(spine: Spine, seconds: float) -> None:
     )
 
 
-def _synthetic_spec(config: Config, slots: int) -> SyntheticSpec:
-    load = config.load
-    return SyntheticSpec(
-        slots=slots,
-        features=load.row_bytes,
-        actions=load.actions,
-        players=SYNTHETIC_PLAYERS,
-        law=load.law,
-        think_s=load.think_ms / 1000,
-        straggler_share=load.straggler_share,
-        straggler_s=load.straggler_ms / 1000,
-        grain_s=load.grain_ms / 1000,
-        message_rows=load.message_rows,
-        checked=True,
-    )
-
-
-def _patience(config: Config) -> Patience:
-    section = config.supervise
-    return Patience(
-        start_s=section.start_s,
-        silence_floor_s=section.silence_floor_s,
-        silence_ceiling_s=max(section.silence_ceiling_s, section.silence_floor_s),
-        window_s=section.window_s,
-        deaths=section.deaths,
-        deaths_per_worker=section.deaths_per_worker,
-    )
-
-
 def _open_folder(config: Config, run_dir: Path | None) -> Path:
     folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.toml").write_text(dump(config))
+        (folder / "config.toml").write_text(dump(config), encoding="utf-8")
+        _log_to(folder / "run.log")
     except OSError as error:
         raise AsyncplayError(f"--run {folder}: cannot be written: {error.strerror}") from None
     return folder

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CoercionError, CycloptsError, Parameter
 
 from asyncplay.errors import AsyncplayError
 
@@ -24,6 +24,7 @@ def train(
     run: Path | None = None,
     headless: bool = False,
     time_budget: float | None = None,
+    games: int | None = None,
     workers: int | None = None,
     seed: int | None = None,
     **settings: Settings,
@@ -40,6 +41,8 @@ def train(
         Plain lines instead of the live console.
     time_budget
         Stop after this many seconds.
+    games
+        Stop after this many games.
     workers
         Worker processes; 0 means one for each usable core.
     seed
@@ -57,6 +60,47 @@ def train(
         if value is not None:
             settings.setdefault(section, {})[key] = str(value)
     return build.train(load(config or build.default_config(), settings), run_dir=run, headless=headless)
+
+
+@app.command(name="eval")
+def evaluate(
+    run: Path,
+    *,
+    against: str = "random",
+    games: int = 200,
+    simulations: int = 64,
+    version: int | None = None,
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """Let what a run has learned play a match: sides alternate, openings are paired.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    against
+        random, the number of a version, or openspiel:mcts-1000.
+    simulations
+        For each decision of ours.
+    version
+        Which weights play; without it, the latest.
+    """
+    from asyncplay import app as build
+    from asyncplay.bench import report
+    from asyncplay.evaluate import Question
+    from asyncplay.evaluate import evaluate as play
+
+    if games < 1 or simulations < 1:
+        raise AsyncplayError("--games and --simulations must be at least 1")
+    result: dict[str, object] = {}
+
+    async def match() -> int:
+        result.update(await play(Question(run, against, games, simulations, version, seed)))
+        return 0
+
+    build.run_loop(match())
+    return report.show(result, as_json=json)
 
 
 @bench.command(name="wire")
@@ -89,6 +133,20 @@ def bench_search(*, game: str = "connect4", json: bool = False) -> int:
     return report.show(search.measure(game), as_json=json)
 
 
+@bench.command(name="selfplay")
+def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool = False) -> int:
+    """Self-play with real processes against the model's own forward limit, learner off and on.
+
+    Parameters
+    ----------
+    backend
+        auto, torch or onnx-fp32.
+    """
+    from asyncplay.bench import report, selfplay
+
+    return report.show(selfplay.measure(game, backend), as_json=json)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
     words = sys.argv[1:] if arguments is None else arguments
@@ -96,9 +154,17 @@ def main(arguments: list[str] | None = None) -> int:
         _show_keys(words)
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except (CycloptsError, AsyncplayError) as error:
-        for line in str(error).splitlines():
+        for line in _in_our_words(error).splitlines():
             print(f"asyncplay: {line}", file=sys.stderr)
         return EXIT_MISTAKE
+
+
+def _in_our_words(error: CycloptsError | AsyncplayError) -> str:
+    """An unknown option is taken for a section of the configuration whose key is missing."""
+    if isinstance(error, CoercionError) and error.target_type == dict[str, str]:
+        name = error.token.keyword if error.token is not None else "a name with two dots"
+        return f"{name} is no known option; a key of the configuration is --SECTION.KEY VALUE"
+    return str(error)
 
 
 def _show_keys(words: list[str]) -> None:

@@ -5,7 +5,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,7 +18,7 @@ Overrides = Mapping[str, Mapping[str, str]]
 class Section(BaseModel):
     """One TOML section."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class TrainSection(Section):
@@ -40,8 +40,121 @@ class TrainSection(Section):
 class GameSection(Section):
     """What is played. TOML section ``[game]``."""
 
-    name: Literal["synthetic"] = "synthetic"
-    """Which game; "synthetic" is a load made to measure, see [load]."""
+    name: str = "connect4"
+    """Which game, or "synthetic": a load made to measure, see [load]."""
+
+    options: dict[str, int | float | str | bool] = {}
+    """The game's own options, as a TOML table."""
+
+
+class SearchSection(Section):
+    """How a decision is thought over. TOML section ``[search]``."""
+
+    simulations: int = Field(64, ge=1)
+    """For each decision."""
+
+    leaves: int = Field(1, ge=1)
+    """Rows a game may ask for at a time; more than one needs virtual losses and costs strength."""
+
+    c_puct: float = Field(1.5, gt=0)
+    """How much the prior and rarely tried actions count."""
+
+    first_play_reduction: float = Field(0.2, ge=0)
+    """What an action never tried is worth less than its position."""
+
+    noise_alpha: float = Field(0.6, gt=0)
+    """Of the Dirichlet noise on a root's priors, in self-play."""
+
+    noise_weight: float = Field(0.25, ge=0, le=1)
+    """Of that noise; 0 for none."""
+
+    warm_decisions: int = Field(12, ge=0)
+    """So many decisions of a game are drawn by visit counts, the later ones nearly always the best."""
+
+    late_temperature: float = Field(0.2, ge=0)
+    """Of those later ones."""
+
+    games: int = Field(512, ge=2)
+    """Under way at a time, all workers together."""
+
+
+class NetSection(Section):
+    """The network. TOML section ``[net]``."""
+
+    kind: Literal["mlp", "resnet", "blobnet"] = "resnet"
+    """A resnet needs a game with a board."""
+
+    width: int = Field(64, ge=1)
+    """Units of a layer, channels of a convolution."""
+
+    blocks: int = Field(6, ge=1)
+    """Hidden layers or residual blocks."""
+
+
+class LearnSection(Section):
+    """How the network learns. TOML section ``[learn]``."""
+
+    batch_rows: int = Field(512, ge=1)
+    """Rows of a training step."""
+
+    samples_per_insert: float = Field(4.0, gt=0)
+    """How often a row is trained on, on average."""
+
+    band_steps: float = Field(16.0, ge=1)
+    """Training may be this many steps ahead of or behind that pace."""
+
+    minimum_rows: int = Field(4_096, ge=1)
+    """Rows before the first step."""
+
+    learning_rate: float = Field(2e-3, gt=0)
+    """At its peak."""
+
+    warmup_steps: int = Field(100, ge=0)
+    """Steps until the peak."""
+
+    weight_decay: float = Field(1e-2, ge=0)
+    """Of matrices."""
+
+    value_weight: float = Field(1.0, ge=0)
+    """Of the value's loss beside the policy's."""
+
+    publish_steps: int = Field(25, ge=1)
+    """Least steps between two versions of the weights,"""
+
+    publish_distance: float = Field(0.002, ge=0)
+    """which come when the weights have moved by this share of their length,"""
+
+    publish_age_s: float = Field(30.0, gt=0)
+    """or after this time."""
+
+
+class ReplaySection(Section):
+    """What is trained on. TOML section ``[replay]``."""
+
+    start_rows: int = Field(250_000, ge=1)
+    """Up to here all rows count; beyond, the window grows by a power law."""
+
+    exponent: float = Field(0.65, ge=0, le=1)
+    """Of that law."""
+
+    capacity_rows: int = Field(10_000_000, ge=1)
+    """Most rows of the window."""
+
+
+class ArenaSection(Section):
+    """Matches while the run goes on. TOML section ``[arena]``."""
+
+    every_s: float = Field(120.0, ge=0)
+    """Time between two arenas; 0 for none."""
+
+    games: int = Field(40, ge=2)
+    """Of each match: one against random play, one against the version of the last arena."""
+
+    simulations: int = Field(32, ge=1)
+    """For each decision of both sides."""
+
+    opening: int = Field(2, ge=0)
+    """Random decisions that the two games of a pair begin with."""
 
 
 class PoolSection(Section):
@@ -60,7 +173,7 @@ class BatchSection(Section):
     max_rows: int = Field(1024, ge=1, le=1 << 20)
     """Cut the batch once it holds this many rows."""
 
-    timeout_ms: float | Literal["auto"] = "auto"
+    timeout_ms: Annotated[float, Field(ge=0, le=10_000)] | Literal["auto"] = "auto"
     """Longest a batch waits for company while the device is idle; "auto" learns it from the run."""
 
     hard_cap_ms: float = Field(50.0, gt=0)
@@ -147,6 +260,11 @@ class Config(Section):
 
     train: TrainSection = TrainSection()
     game: GameSection = GameSection()
+    search: SearchSection = SearchSection()
+    net: NetSection = NetSection()
+    learn: LearnSection = LearnSection()
+    replay: ReplaySection = ReplaySection()
+    arena: ArenaSection = ArenaSection()
     pool: PoolSection = PoolSection()
     batch: BatchSection = BatchSection()
     device: DeviceSection = DeviceSection()
@@ -162,7 +280,8 @@ def load(path: Path | None, overrides: Overrides | None = None) -> Config:
     try:
         return Config.model_validate(merged)
     except ValidationError as error:
-        raise ConfigError("\n".join(_complaints(error, path, flags))) from None
+        own = {section: keys for section, keys in flags.items() if isinstance(merged[section], dict)}
+        raise ConfigError("\n".join(_complaints(error, path, own))) from None
 
 
 def dump(config: Config) -> str:
@@ -170,9 +289,15 @@ def dump(config: Config) -> str:
     blocks = []
     for name, section in config:
         fields = type(section).model_fields
-        lines = [f"{key} = {json.dumps(value)}  # {fields[key].description}" for key, value in section]
+        lines = [f"{key} = {_toml(value)}  # {fields[key].description}" for key, value in section]
         blocks.append("\n".join([f"[{name}]", *lines]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(entry)}" for key, entry in value.items()) + "}"
+    return json.dumps(value)
 
 
 def keys() -> Iterator[tuple[str, Any, str]]:
@@ -184,13 +309,13 @@ def keys() -> Iterator[tuple[str, Any, str]]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
         raise ConfigError(f"{path}: no such file{_hint([str(path.parent / name) for name in near])}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: is no TOML: {error}") from None
 
 
@@ -199,9 +324,10 @@ def _underscored(section: Mapping[str, str]) -> dict[str, str]:
 
 
 def _merged(section: Any, flags: Mapping[str, str] | None) -> Any:
-    if flags is None:
+    """What is no section stays as it is, to be complained about."""
+    if flags is None or not isinstance(section, dict | None):
         return section
-    return {**section, **flags} if isinstance(section, dict) else flags
+    return {**(section or {}), **flags}
 
 
 def _complaints(error: ValidationError, path: Path | None, flags: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -221,8 +347,8 @@ def _complaint(source: str, place: tuple[str, ...], item: Any, wanted: str) -> s
     if item["type"] == "extra_forbidden":
         return f"{source} is no known key{_hint(_near(place))}"
     if item["type"] == "model_type":
-        return f"{source} is {item['input']!r}, must be a section"
-    return f"{source} is {item['input']}, must be {wanted}"
+        return f"{source} is {_brief(item['input'])}, must be a section"
+    return f"{source} is {_brief(item['input'])}, must be {wanted}"
 
 
 def _wanted(item: Any) -> str:
@@ -231,11 +357,24 @@ def _wanted(item: Any) -> str:
     bounds = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     for name, words in bounds.items():
         if name in context:
-            return f"{words} {context[name]:g}"
+            return f"{words} {_plain(context[name])}"
+    if item["type"] == "finite_number":
+        return "a finite number"
     if "expected" in context:
         return str(context["expected"])
     nouns = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
     return nouns.get(item["type"].partition("_")[0], str(item["msg"]))
+
+
+def _plain(bound: float) -> str:
+    """All of its digits, and no decimal point where nothing comes after it."""
+    return str(int(bound)) if bound == int(bound) else str(bound)
+
+
+def _brief(value: object) -> str:
+    """On one line, whatever it is."""
+    words = " ".join(str(value).split())
+    return words if len(words) <= 80 else f"{words[:77]}..."
 
 
 def _near(place: tuple[str, ...]) -> list[str]:
@@ -243,9 +382,11 @@ def _near(place: tuple[str, ...]) -> list[str]:
     if len(place) == 1:
         return difflib.get_close_matches(place[0], Config.model_fields, n=1)
     known = [name for name, _, _ in keys()]
-    same = [name for name in known if name.startswith(f"{place[0]}.")]
-    dotted = ".".join(place)
-    return difflib.get_close_matches(dotted, same, n=1) or difflib.get_close_matches(dotted, known, n=1)
+    for names in ([name for name in known if name.startswith(f"{place[0]}.")], known):
+        dotted = {name.partition(".")[2]: name for name in reversed(names)}
+        if near := difflib.get_close_matches(place[1], dotted, n=1):
+            return [dotted[near[0]]]
+    return []
 
 
 def _hint(names: list[str]) -> str:

@@ -50,7 +50,7 @@ class Settings:
 
     def show(self, key: str) -> str:
         value = self._values[_tunable(key).key]
-        return AUTO if value is None else f"{value:g}"
+        return AUTO if value is None else _plain(value)
 
     def change(self, key: str, text: str) -> None:
         """Set ``key`` to what ``text`` says; ConfigError names what is wrong with it."""
@@ -68,7 +68,8 @@ def _tunable(key: str) -> Tunable:
 def _parse(tunable: Tunable, text: str) -> float | None:
     if tunable.takes_auto and text == AUTO:
         return None
-    wanted = f"a {'whole ' if tunable.is_whole else ''}number from {tunable.lowest:g} to {tunable.highest:g}"
+    kind = "whole number" if tunable.is_whole else "number"
+    wanted = f"a {kind} from {_plain(tunable.lowest)} to {_plain(tunable.highest)}"
     wanted += " or auto" if tunable.takes_auto else ""
     try:
         value = float(text)
@@ -77,3 +78,8 @@ def _parse(tunable: Tunable, text: str) -> float | None:
     if not tunable.lowest <= value <= tunable.highest or (tunable.is_whole and value != int(value)):
         raise ConfigError(f"{tunable.key} is {text}, wanted {wanted}")
     return value
+
+
+def _plain(value: float) -> str:
+    """All of its digits, and no decimal point where nothing comes after it."""
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,6 +1,7 @@
 """The parts of a run put together: workers, their supervision, the queue and the device lane."""
 
 import asyncio
+import math
 from dataclasses import dataclass
 
 from asyncplay.coordinator.dispatch import Dispatcher, Work
@@ -8,7 +9,7 @@ from asyncplay.coordinator.evaluator import Endpoint, Evaluator, Thinkers
 from asyncplay.coordinator.lane import Lane
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.supervise import Patience, Supervisor
-from asyncplay.coordinator.tuner import Tuner
+from asyncplay.coordinator.tuner import Lockstep, Tuner
 from asyncplay.pools.link import Pool
 from asyncplay.settings import Settings
 
@@ -38,14 +39,19 @@ class Spine:
         limits: Limits = Limits(),  # noqa: B008  # frozen
         patience: Patience = Patience(),  # noqa: B008
         depth: int = 1,
+        is_lockstep: bool = False,
     ) -> None:
-        """``work`` is the run's own; when it is settled the run is over."""
-        self.settings, self.work = settings, work
-        self.lane = Lane(depth)
+        """``work`` is the run's own; when it is settled the run is over.
+
+        ``is_lockstep``: what happens depends on the order of frames alone, never on the clock, so that with an
+        inline pool a run can be repeated exactly.
+        """
+        self.settings, self.work, self.is_lockstep = settings, work, is_lockstep
+        self.lane = Lane(depth, is_inline=is_lockstep)
         self.evaluator = Evaluator(
             settings,
-            Tuner(seed=work.assignment.seed),
-            hard_cap_s=limits.hard_cap_s,
+            Lockstep() if is_lockstep else Tuner(seed=work.assignment.seed),
+            hard_cap_s=math.inf if is_lockstep else limits.hard_cap_s,
             max_queued_rows=limits.max_queued_rows,
             depth=depth,
             thinkers=self._thinkers,
@@ -86,4 +92,4 @@ class Spine:
         self.supervisor.pause(is_full)
 
     def _thinkers(self, now_s: float) -> Thinkers:
-        return self.supervisor.thinkers(now_s)
+        return self.supervisor.thinkers(-math.inf if self.is_lockstep else now_s)  # nobody is late before all time

@@ -26,12 +26,14 @@ class Histogram:
 
     def quantile(self, share: float) -> float:
         """Return a value that ``share`` of the values do not exceed, 19 % too high at most; 0 when empty."""
-        wanted, seen = share * sum(self._counts), 0.0
+        wanted, seen, highest = share * sum(self._counts), 0.0, 0.0
         for place, count in enumerate(self._counts):
             seen += count
-            if count and seen >= wanted:
-                return float(2 ** ((place + _LOWEST) / _SUB))
-        return 0.0
+            if count:
+                highest = float(2 ** ((place + _LOWEST) / _SUB))
+                if seen >= wanted:
+                    break
+        return highest  # also where rounding leaves ``seen`` a little short of everything
 
     def octaves(self) -> dict[int, float]:
         """Return the share of the values in (2 ** (k - 1), 2 ** k] for each k that occurs."""

@@ -9,10 +9,11 @@ import statistics
 import time
 from typing import Any
 
-from asyncplay.app import run_loop, synthetic_spine
+from asyncplay.app import run_loop
 from asyncplay.bench import batching
 from asyncplay.config import load
 from asyncplay.spine import Spine
+from asyncplay.synthetic import make_spine
 
 SLOTS, THINK = 512, "exponential"
 POLICIES = {"auto": "auto", "50ms": "50"}
@@ -27,7 +28,7 @@ def measure() -> dict[str, list[dict[str, Any]]]:
 
 
 async def _measure(rates: dict[str, list[float]]) -> int:
-    spine = synthetic_spine(load(None, {"load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.2"}}))
+    spine = make_spine(load(None, {"load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.2"}}))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spine.run())
         while spine.evaluator.stats().batches < 1000:  # noqa: ASYNC110  # a bench looks from outside

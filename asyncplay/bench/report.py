@@ -26,4 +26,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return " to ".join(map(_cell, value))
     return f"{value:,.3f}" if isinstance(value, float) else str(value)

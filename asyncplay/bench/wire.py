@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from asyncplay.app import make_pool, run_loop
+from asyncplay.app import run_loop
+from asyncplay.build import make_pool
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.lane import Finish

@@ -139,11 +139,13 @@ class Dispatcher:
         self._evaluator.submit(member.number, ask, reply, now_s)
 
     def _game(self, member: Member, game: Game) -> None:
-        work, _ = self._job(member, game.job)
+        work, job = self._job(member, game.job)
         if work.on_game is None:
             raise WireError(f"worker {member.number} sent a game, which nobody wants")
-        self._done(member, game.job, np.array([game.unit], np.int64))
+        unit = np.array([game.unit], np.int64)
+        work.ledger.check(member.number, job, unit)
         work.on_game(game)
+        self._done(member, game.job, unit)
 
     def _done(self, member: Member, number: int, units: NDArray[np.int64]) -> None:
         work, job = self._job(member, number)

@@ -10,7 +10,7 @@ import numpy as np
 
 from asyncplay.coordinator import firing
 from asyncplay.coordinator.lane import Finish, Lane, Task
-from asyncplay.coordinator.tuner import Tuner
+from asyncplay.coordinator.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.settings import Settings
@@ -70,7 +70,7 @@ class Evaluator:
     def __init__(
         self,
         settings: Settings,
-        tuner: Tuner,
+        tuner: Tuner | Lockstep,
         *,
         hard_cap_s: float,
         max_queued_rows: int,

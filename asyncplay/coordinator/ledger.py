@@ -115,17 +115,14 @@ class Ledger:
         self._next_unit += fresh
         return self._book(worker, Piece(self._next_unit - fresh, fresh))
 
+    def check(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
+        """WireError if these units are not under way at this worker or are named twice."""
+        self._marked(self._entry(worker, job), units)
+
     def done(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
         """Count finished units; WireError if they are not this worker's or were counted before."""
         entry = self._entry(worker, job)
-        places = units - entry.piece.first
-        if ((places < 0) | (places >= entry.piece.size)).any():
-            raise WireError(f"worker {worker} reports units outside its job {job}")
-        fresh = np.zeros(entry.piece.size, np.bool_)
-        fresh[places] = True
-        if np.count_nonzero(fresh) < len(places) or (fresh & entry.is_done).any():
-            raise WireError(f"worker {worker} reports a unit of job {job} twice")
-        entry.is_done |= fresh
+        entry.is_done |= self._marked(entry, units)
         self._count_done(job, entry, len(units))
 
     def finish(self, worker: int, job: int) -> int:
@@ -168,6 +165,17 @@ class Ledger:
         if entry is None or entry.worker != worker:
             raise WireError(f"worker {worker} reports on job {job}, which it does not have")
         return entry
+
+    def _marked(self, entry: _Open, units: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The places of ``units`` in their job, each of which must be open."""
+        places = units - entry.piece.first
+        if ((places < 0) | (places >= entry.piece.size)).any():
+            raise WireError(f"worker {entry.worker} reports units outside its job")
+        fresh = np.zeros(entry.piece.size, np.bool_)
+        fresh[places] = True
+        if np.count_nonzero(fresh) < len(places) or (fresh & entry.is_done).any():
+            raise WireError(f"worker {entry.worker} reports a unit twice")
+        return fresh
 
     def _count_done(self, job: int, entry: _Open, n_units: int) -> None:
         self.books.done += n_units

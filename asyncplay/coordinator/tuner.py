@@ -266,3 +266,15 @@ class Tuner:
             record.edge -= gain
         self._records[self._held].gap = FIRST_GAP
         self._held, self._base.log_rate, self._base.weight = arm, log_rate, 1.0
+
+
+class Lockstep:
+    """In place of a tuner: a batch goes when everybody has asked, and nothing depends on the clock."""
+
+    arm, fixed_s, per_row_s = Arm.ALL, math.inf, 0.0
+
+    def completed(self, now_s: float, rows: int, service_s: float) -> None:
+        """Nothing is learned."""
+
+    def reset(self) -> None:
+        """Nothing to forget."""

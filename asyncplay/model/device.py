@@ -90,9 +90,12 @@ def training_device(name: str) -> str:
 
 
 def candidates(name: str, thread_options: Sequence[int]) -> list[Candidate]:
-    """What a configured name stands for: "auto" is all this machine has, but nothing simulated."""
+    """What a configured name stands for: "auto" is all this machine has, but nothing simulated; "torch" is the
+    best device that torch can use."""
     if name == "auto":
         names = [backend for backend in REAL if available(backend)]
+    elif name == "torch":
+        names = [backend for backend in ("cuda", "mps", "torch-cpu") if available(backend)][:1]
     else:
         _check(name)
         names = [name]

@@ -84,8 +84,10 @@ class InlineLink:
         self._hand_over(messages)
         if self._core.is_over and not messages:
             self.refuse("hung up")
+        elif self._next is None and pause_s:
+            self._next = self._loop.call_later(pause_s, self._step)
         elif self._next is None and (pause_s is not None or self._core.is_over):
-            self._next = self._loop.call_later(pause_s or 0, self._step)
+            self._next = self._loop.call_soon(self._step)
 
     def _hand_over(self, messages: Sequence[Any]) -> None:
         try:

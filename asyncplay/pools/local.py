@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import cast
@@ -42,7 +42,8 @@ class LocalPool:
             initializer=_adopt,
             initargs=(self._entry, number, data, control),
         )
-        executor.submit(_run_adopted).add_done_callback(_ignore)
+        with _ctrl_c_held_back():
+            executor.submit(_run_adopted).add_done_callback(_ignore)
         return executor
 
 
@@ -74,6 +75,16 @@ class LocalLink:
         # Before its hello a worker's pid is known to its executor alone, which names it nowhere else.
         processes = cast(dict[int, object] | None, getattr(self._executor, "_processes", None))
         return list(processes or ())
+
+
+@contextlib.contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A process inherits what is held back, so that Ctrl-C cannot strike it before it knows to ignore it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 async def _open_pipe(on_frame: OnFrame, on_lost: OnLost) -> tuple[Channel, socket.socket]:

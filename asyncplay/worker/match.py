@@ -66,7 +66,7 @@ class MatchPlayer:
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a match was sent a {type(message).__name__}"
         side = self._asked.pop(message.ticket)
-        side.group.backup(message.priors.copy(), message.values.copy(), message.version)  # kernels want their own
+        side.group.backup(message.priors, message.values, message.version)
         side.is_waiting = False
 
     def advance(self, now_s: float) -> Step:

@@ -7,7 +7,7 @@ import numpy as np
 from asyncplay import games, rng
 from asyncplay.games.spec import GameSpec
 from asyncplay.search.examples import GameRecord
-from asyncplay.search.group import Group, LeafRows, make_settings
+from asyncplay.search.group import Group, Positions, make_settings
 from asyncplay.search.layout import Settings
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Ask, Game, SearchSpec
@@ -37,7 +37,7 @@ def unit_seed(run_seed: int, unit: int) -> int:
     return int(rng.stream(run_seed, unit)[0])
 
 
-def ask_for(rows: LeafRows, ticket: int, *, model: int, thinking: int) -> Ask:
+def ask_for(rows: Positions, ticket: int, *, model: int, thinking: int) -> Ask:
     """The rows of one select as one slot's query; valid until the group's next select."""
     return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets)
 

@@ -53,7 +53,7 @@ class SelfPlayer:
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a self-player was sent a {type(message).__name__}"
         table = self._asked.pop(message.ticket)
-        table.group.backup(message.priors.copy(), message.values.copy(), message.version)  # kernels want their own
+        table.group.backup(message.priors, message.values, message.version)
         table.is_waiting = False
 
     def advance(self, now_s: float) -> Step:

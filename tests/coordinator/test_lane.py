@@ -244,6 +244,30 @@ async def test_a_source_that_was_idle_saves_up_no_credit():
     assert 9 <= turns[:20].count("l") <= 11
 
 
+async def test_a_source_that_is_first_goes_before_all_others_whenever_it_is_due():
+    diary: list[str] = []
+    lane = Lane(clock=(clock := Clock()))
+    training, batches = Source("t", clock, diary, wanted=20), Source("b", clock, diary, wanted=10)
+    lane.attach(training, share=100.0)
+    lane.attach(batches, share=1.0, is_first=True)
+    await run_out(lane, training, batches)
+    assert "".join(line[6] for line in diary if line.startswith("start")) == "b" * 10 + "t" * 20
+
+
+async def test_a_lane_inside_the_loop_needs_no_thread_and_keeps_the_same_order():
+    diaries: list[list[str]] = [[], []]
+    for diary, is_inline in zip(diaries, (True, False), strict=True):
+        lane = Lane(clock=(clock := Clock()), is_inline=is_inline)
+        sources = [Source(name, clock, diary, wanted=4, length_s=length_s) for name, length_s in (("a", 1), ("b", 3))]
+        for source in sources:
+            lane.attach(source, share=1.0)
+        async with running(lane):
+            assert len(lane_threads()) == (0 if is_inline else 1)
+            await until(lambda sources=sources: all(source.delivered == 4 for source in sources))
+    assert diaries[0] == diaries[1]
+    assert len(diaries[0]) == 24
+
+
 class Timer:
     """Due at a certain time of a clock that the test moves."""
 

@@ -291,7 +291,7 @@ async def test_answers_carry_the_version_that_was_published():
 async def test_inference_gets_its_turns_within_a_training_step():
     """One step in 8 parts; both sides have their turn before it is over."""
     diary: list[str] = []
-    rig = Rig(Pace(ratio=1, batch_rows=256, band_rows=256), micro_s=lambda: 0.0)
+    rig = Rig(Pace(ratio=1, batch_rows=512, band_rows=512), micro_s=lambda: 0.0)
     inference = Inference(diary)
     rig.lane.attach(inference, share=1.0)
     real_start = rig.trainer.start
@@ -448,9 +448,9 @@ async def test_statistics_tell_age_lag_and_counts():
 @pytest.mark.parametrize(
     ("per_row_s", "most_s", "rows"),
     [
-        (0.0, 0.01, 32),  # nothing measured yet: begin small
+        (0.0, 0.01, 64),  # nothing measured yet: begin small
         (1e-4, 0.02, 171),  # 200 rows fit; six equal parts
-        (1e-4, 1e-6, 32),
+        (1e-4, 1e-6, 64),
         (1e-4, 1.0, 1024),
         (0.0, math.inf, 1024),
     ],

@@ -72,7 +72,7 @@ def test_two_batches_are_worth_having_where_the_host_has_a_share(host_s, depth):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("module", ["backends.sim", "backend", "cores", "device", "shape", "examples", "priors"])
+@pytest.mark.parametrize("module", ["backends.sim", "backend", "cores", "device", "shape", "priors"])
 def test_torch_is_not_loaded_by(module):
     code = f"import sys, asyncplay.model.{module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

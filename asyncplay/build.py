@@ -1,0 +1,57 @@
+"""Pieces of a run that follow from its configuration alone."""
+
+import os
+import sys
+
+from asyncplay.config import Config
+from asyncplay.coordinator.supervise import Patience
+from asyncplay.errors import ConfigError
+from asyncplay.model.backends.sim import SimSpeed
+from asyncplay.model.cores import usable_cores
+from asyncplay.pools.inline import InlinePool
+from asyncplay.pools.link import Pool
+from asyncplay.pools.local import LocalPool
+from asyncplay.settings import Settings
+from asyncplay.spine import Limits
+from asyncplay.worker.core import Worker
+from asyncplay.worker.main import run as worker_entry
+from asyncplay.worker.roles import ROLES
+
+
+def make_pool(kind: str) -> Pool:
+    if kind == "inline":
+        return InlinePool(lambda number: Worker(number, os.getpid(), ROLES))
+    if sys.platform == "win32":
+        raise ConfigError("pool.kind is local, which needs Linux or macOS; use --pool.kind inline")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers inherit it; they have no use for more
+    return LocalPool(worker_entry)
+
+
+def n_workers(config: Config) -> int:
+    return config.pool.workers or usable_cores()
+
+
+def live_settings(config: Config) -> Settings:
+    timeout_ms = config.batch.timeout_ms
+    return Settings(timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms, max_rows=config.batch.max_rows)
+
+
+def limits(config: Config) -> Limits:
+    return Limits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows)
+
+
+def patience(config: Config) -> Patience:
+    section = config.supervise
+    return Patience(
+        start_s=section.start_s,
+        silence_floor_s=section.silence_floor_s,
+        silence_ceiling_s=max(section.silence_ceiling_s, section.silence_floor_s),
+        window_s=section.window_s,
+        deaths=section.deaths,
+        deaths_per_worker=section.deaths_per_worker,
+    )
+
+
+def sim_speed(config: Config) -> SimSpeed:
+    device = config.device
+    return SimSpeed(device.sim_device_ms / 1000, device.sim_host_ms / 1000, device.sim_rows_per_s)

@@ -1,0 +1,123 @@
+"""How strong a run's network is: matches of its weights against random play, another version or OpenSpiel."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asyncplay import build
+from asyncplay.config import Config, load
+from asyncplay.coordinator.arena import Match, Score
+from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import GameSpec
+from asyncplay.model.shape import NetShape
+from asyncplay.model.weights import Weights
+from asyncplay.neural import (
+    HERO_MODEL,
+    RIVAL_MODEL,
+    choose_backend,
+    load_game,
+    load_weights,
+    match_assignment,
+    open_model,
+    versions,
+)
+from asyncplay.search import entries
+from asyncplay.spine import Spine
+from asyncplay.worker.opponents import opponent
+
+GAMES_AT_ONCE = 64
+
+
+class Question(NamedTuple):
+    """Who plays whom, and how."""
+
+    run: Path
+    against: str  # "random", the number of a version, or "openspiel:mcts-ROLLOUTS"
+    games: int
+    simulations: int
+    version: int | None = None  # None: the latest
+    seed: int = 0
+
+
+async def evaluate(question: Question) -> dict[str, Any]:
+    """Play the match and return what ``asyncplay eval --json`` prints; sides alternate, openings are paired."""
+    config, shape = _read(question.run)
+    game = load_game(config)
+    hero = question.version if question.version is not None else versions(question.run)[-1]
+    match = _match(config, game, question)
+    spine = _spine(config, game, match)
+    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if question.against.isdigit() else {})
+    _serve(
+        spine,
+        config,
+        shape,
+        {model: (version, load_weights(question.run, version)) for model, version in models.items()},
+    )
+    await spine.run()
+    return {
+        "run": str(question.run),
+        "game": config.game.name,
+        "version": hero,
+        "against": question.against,
+        "simulations": question.simulations,
+        **_figures(match.score()),
+    }
+
+
+def _read(run: Path) -> tuple[Config, NetShape]:
+    if not (run / "net.json").exists() or not versions(run):
+        raise AsyncplayError(f"{run} is no run folder with trained weights; train one: asyncplay train --run {run}")
+    facts = json.loads((run / "net.json").read_text())
+    planes = facts.pop("planes")
+    return load(run / "config.toml"), NetShape(**facts, planes=tuple(planes) if planes else None)
+
+
+def _rival(against: str, game: str) -> str:
+    """A version becomes a model of our own; anything else must be an opponent that exists."""
+    if against.isdigit():
+        return f"model:{RIVAL_MODEL}"
+    opponent(against, game)
+    return against
+
+
+def _match(config: Config, game: GameSpec, question: Question) -> Match:
+    games = question.games + -question.games % game.players  # every opening from every seat
+    at_once = min(GAMES_AT_ONCE, max(math.ceil(games / build.n_workers(config)), 1))
+    rival = _rival(question.against, config.game.name)
+    assignment = match_assignment(
+        config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
+    )
+    return Match(assignment, games, game.players)
+
+
+def _spine(config: Config, game: GameSpec, match: Match) -> Spine:
+    entries.warm(game)
+    return Spine(
+        build.make_pool("local"),
+        match.work,
+        workers=build.n_workers(config),
+        settings=build.live_settings(config),
+        limits=build.limits(config),
+        patience=build.patience(config),
+    )
+
+
+def _serve(spine: Spine, config: Config, shape: NetShape, models: Mapping[int, tuple[int, Weights]]) -> None:
+    option = choose_backend(config, shape, models[HERO_MODEL][1], load_game(config)).best
+    for model, (version, weights) in models.items():
+        backend = open_model(config, shape, weights, version, option)
+        spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch))
+
+
+def _figures(result: Score) -> dict[str, Any]:
+    return {
+        "games": result.games,
+        "score": result.score,
+        "interval": [result.low, result.high],
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+    }

@@ -1,0 +1,325 @@
+"""A run of neural self-play: the spine, a trainer on the same lane, and an arena on the same queue."""
+
+import asyncio
+import json
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from asyncplay import build, games
+from asyncplay.config import Config, SearchSection
+from asyncplay.coordinator.arena import Arena, Match, Score
+from asyncplay.coordinator.dispatch import Assignment, Work
+from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.limiter import Limiter, Pace
+from asyncplay.coordinator.split import shares
+from asyncplay.coordinator.trainer import Publishing, Trainer
+from asyncplay.data.replay import Replay, Window
+from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.games.spec import GameSpec
+from asyncplay.model import device
+from asyncplay.model.backend import Backend
+from asyncplay.model.device import Candidate, Choice
+from asyncplay.model.learner import Learner, LearnerSettings
+from asyncplay.model.nets import build as build_net
+from asyncplay.model.schedule import Schedule
+from asyncplay.model.shape import NetShape
+from asyncplay.model.weights import Weights, from_bytes, snapshot, to_bytes
+from asyncplay.payloads import Ints, Positions
+from asyncplay.search import entries
+from asyncplay.spine import Spine
+from asyncplay.stats import BatchStats
+from asyncplay.wire.codec import encode
+from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
+
+log = logging.getLogger(__name__)
+
+LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
+SAMPLE_ROWS = 256
+MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
+
+Say = Callable[[str], None]
+
+
+def load_game(config: Config) -> GameSpec:
+    return games.load(config.game.name, config.game.options)
+
+
+def net_shape(config: Config, game: GameSpec) -> NetShape:
+    net = config.net
+    if net.kind == "resnet" and game.planes is None:
+        raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
+    planes = game.planes if net.kind == "resnet" else None
+    return NetShape(net.kind, game.features, game.actions, game.players, net.width, net.blocks, planes)
+
+
+def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
+    """Rows of the right shape to measure a network with; what they say does not matter."""
+    random = np.random.default_rng(0)
+    features = random.integers(0, 2, (rows, game.features)).astype(game.feature_dtype)
+    n_legal = min(game.max_legal, game.actions)
+    legal = np.tile(np.arange(n_legal, dtype=np.int32), rows)
+    return Positions(features, legal, np.arange(rows + 1, dtype=np.int32) * np.int32(n_legal))
+
+
+def choose_backend(config: Config, shape: NetShape, weights: Weights, game: GameSpec) -> Choice:
+    """Measure what the configuration allows and take the fastest."""
+    cores = device.usable_cores()
+    threads = [config.device.threads] if config.device.threads else sorted({1, cores})
+    options = device.candidates(config.device.backend, threads)
+
+    def open_candidate(option: Candidate) -> Backend:
+        return open_model(config, shape, weights, 0, option)
+
+    return device.choose(options, open_candidate, sample_positions(game))
+
+
+def open_model(config: Config, shape: NetShape, weights: Weights, version: int, option: Candidate) -> Backend:
+    return device.open_backend(
+        option.backend,
+        shape,
+        weights,
+        version,
+        option.threads,
+        max_rows=config.batch.max_rows,
+        sim=build.sim_speed(config),
+    )
+
+
+def search_spec(search: SearchSection, *, simulations: int | None = None, is_match: bool = False) -> bytes:
+    """How to think; in a match there is no noise and hardly any chance."""
+    warm = 0 if is_match else search.warm_decisions
+    return encode(
+        SearchSpec(
+            simulations=simulations or search.simulations,
+            leaves=search.leaves,
+            c_puct=search.c_puct,
+            first_play_reduction=search.first_play_reduction,
+            noise_alpha=search.noise_alpha,
+            noise_weight=0.0 if is_match else search.noise_weight,
+            temperatures=np.array([1.0] * warm + [0.0 if is_match else search.late_temperature]),
+        )
+    )
+
+
+def match_assignment(config: Config, rival: str, *, simulations: int, games_at_once: int, seed: int) -> Assignment:
+    """Games between model HERO_MODEL and ``rival``."""
+    spec = MatchSpec(
+        game=config.game.name,
+        options=json.dumps(config.game.options),
+        games=games_at_once,
+        search=search_spec(config.search, simulations=simulations, is_match=True),
+        hero=f"model:{HERO_MODEL}",
+        rival=rival,
+        opening=config.arena.opening,
+    )
+    return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
+
+
+def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) -> None:
+    """Write a version of the weights whole or not at all."""
+    place = folder / "weights"
+    place.mkdir(exist_ok=True)
+    (folder / "net.json").write_text(json.dumps(asdict(shape)))
+    draft = place / "draft"
+    draft.write_bytes(to_bytes(weights))
+    draft.rename(place / f"{version:06d}.safetensors")
+
+
+def versions(folder: Path) -> list[int]:
+    """The versions a run folder has weights of, oldest first."""
+    return sorted(int(path.stem) for path in (folder / "weights").glob("*.safetensors"))
+
+
+def load_weights(folder: Path, version: int) -> Weights:
+    path = folder / "weights" / f"{version:06d}.safetensors"
+    if not path.exists():
+        known = ", ".join(map(str, versions(folder))) or "none"
+        raise AsyncplayError(f"{folder} has no weights of version {version}; it has {known}")
+    return from_bytes(path.read_bytes())
+
+
+class NeuralRun:
+    """Everything of one training run.
+
+    Lifetime: ``run`` from the first worker to the last saved weights. ``drain`` stops at once and saves: games under
+    way were not promised to anybody.
+    """
+
+    def __init__(self, config: Config, folder: Path, say: Say) -> None:
+        self._config, self._folder, self._say = config, folder, say
+        self.game = load_game(config)
+        self.shape = net_shape(config, self.game)
+        self._warm_kernels()
+        weights = snapshot(build_net(self.shape, config.train.seed))
+        self.choice = choose_backend(config, self.shape, weights, self.game)
+        for line in self.choice.report():
+            log.info("backend %s", line)
+        say(f"backend {self.choice.best}: {self.choice.rows_per_s:,.0f} rows/s")
+        self._backend = open_model(config, self.shape, weights, 0, self.choice.best)
+        self.learner = Learner(
+            self.shape,
+            _learner_settings(config),
+            config.train.seed,
+            device=device.training_device(self.choice.best.backend),
+            threads=self.choice.best.threads or None,
+        )
+        self.spine = self._make_spine()
+        self.trainer = self._make_trainer()
+        self._latest: Weights = weights
+        self._rival: tuple[int, Weights] = (0, weights)
+        self._results: dict[str, Score] = {}
+        self._before, self._games_before = BatchStats(), 0
+
+    async def run(self) -> None:
+        """Play and learn until the spine ends; the last weights are saved whatever ended it."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                services = [group.create_task(self.trainer.run())]
+                if self._config.arena.every_s:
+                    services.append(group.create_task(self._make_arena().run()))
+                await self.spine.run()
+                for service in services:
+                    service.cancel()
+        finally:
+            save_weights(self._folder, self.trainer.version, self._latest, self.shape)
+
+    def drain(self) -> None:
+        self.spine.halt()
+
+    def line(self, interval_s: float) -> str:
+        now, before, train = self.spine.evaluator.stats(), self._before, self.trainer.stats()
+        n_games = self.spine.ledger.books.done
+        rows, batches = now.rows - before.rows, now.batches - before.batches
+        per_minute = (n_games - self._games_before) / interval_s * 60
+        self._before, self._games_before = now, n_games
+        arena = "  ".join(f"vs {name} {result.score:.2f}" for name, result in self._results.items())
+        return (
+            f"games {n_games:,}  games/min {per_minute:,.0f}  rows/s {rows / interval_s:,.0f}  "
+            f"mean batch {rows / max(batches, 1):.0f}  of limit {rows / interval_s / self.choice.rows_per_s:.2f}  "
+            f"version {train.version}  loss {train.policy_loss:.3f}+{train.value_loss:.3f}  "
+            f"replay {train.window_rows:,} x{train.samples_per_insert:.1f}  {train.balance}  {arena}"
+        ).rstrip()
+
+    def summary(self, seconds: float) -> list[str]:
+        train, n_games = self.trainer.stats(), self.spine.ledger.books.done
+        lines = [
+            f"games {n_games:,}, {n_games / seconds * 60:,.0f} a minute; version {train.version} after "
+            f"{train.steps:,} steps; loss {train.policy_loss:.3f} policy, {train.value_loss:.3f} value"
+        ]
+        return lines + [f"arena against {name}: {result}" for name, result in self._results.items()]
+
+    def _warm_kernels(self) -> None:
+        """Compile once, before workers start: two on a cold cache would both compile."""
+        self._say(f"compiling the kernels of {self.game.name}, unless they are in the cache")
+        entries.warm(self.game, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name))
+
+    def _make_spine(self) -> Spine:
+        config = self._config
+        workers = build.n_workers(config)
+        n_games = max(shares(config.search.games, workers)[0], 2)
+        spec = SelfplaySpec(config.game.name, json.dumps(config.game.options), n_games, search_spec(config.search))
+        assignment = Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
+        ledger = Ledger(config.train.units or None)
+        spine = Spine(
+            build.make_pool(config.pool.kind),
+            Work(assignment, ledger, on_game=self._take),
+            workers=workers,
+            settings=build.live_settings(config),
+            limits=build.limits(config),
+            patience=build.patience(config),
+            depth=self._backend.depth,
+            is_lockstep=config.pool.kind == "inline",
+        )
+        spine.serve(LEARNER_MODEL, self._endpoint(self._backend))
+        return spine
+
+    def _make_trainer(self) -> Trainer:
+        config, learn = self._config, self._config.learn
+        is_lockstep = config.pool.kind == "inline"
+        band = int(learn.band_steps * learn.batch_rows)
+        limiter = Limiter(Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows))
+        replay = config.replay
+        window = Window(replay.start_rows, replay.exponent, replay.capacity_rows)
+        age_s = math.inf if is_lockstep else learn.publish_age_s
+        trainer = Trainer(
+            self.learner,
+            self._backend,
+            Replay(self.game.features, self.game.feature_dtype, self.game.players, window=window),
+            limiter,
+            seed=config.train.seed,
+            publishing=Publishing(learn.publish_steps, learn.publish_distance, age_s),
+            turns=self._turns(),
+            micro_s=self._micro_s,
+            on_published=self._published,
+            is_lockstep=is_lockstep,
+        )
+        trainer.join(self.spine.lane)
+        limiter.listen(lambda: self.spine.dispatcher.hold(self.spine.work, limiter.is_play_ahead))
+        return trainer
+
+    def _turns(self) -> tuple[Ints, Ints] | None:
+        if self.game.n_symmetries == 1:
+            return None
+        symmetries = self.game.symmetries()
+        return symmetries.features, symmetries.actions
+
+    def _make_arena(self) -> Arena:
+        return Arena(self._config.arena.every_s, self._matches, self.spine.dispatcher, self._note_result)
+
+    def _take(self, game: Game) -> None:
+        self.trainer.take(game)
+
+    def _micro_s(self) -> float:
+        stats = self.spine.evaluator.stats()
+        return MICRO_BATCHES * (stats.fixed_s + stats.per_row_s * stats.mean_batch)
+
+    def _published(self, version: int, weights: Weights) -> None:
+        self._latest = weights
+        log.info("version %d after %d steps", version, self.learner.steps)
+
+    async def _matches(self) -> Sequence[tuple[str, Match]]:
+        """The present weights against random play, and against those of the last arena."""
+        version, weights = self.trainer.version, self._latest
+        rival_version, rival_weights = self._rival
+        self._rival = version, weights
+        await asyncio.to_thread(save_weights, self._folder, version, weights, self.shape)
+        await self._serve_copy(HERO_MODEL, version, weights)
+        matches = [("random", self._match("random"))]
+        if rival_version != version:
+            await self._serve_copy(RIVAL_MODEL, rival_version, rival_weights)
+            matches.append((f"version {rival_version}", self._match(f"model:{RIVAL_MODEL}")))
+        return matches
+
+    async def _serve_copy(self, model: int, version: int, weights: Weights) -> None:
+        option = self.choice.best
+        backend = await asyncio.to_thread(open_model, self._config, self.shape, weights, version, option)
+        self.spine.serve(model, self._endpoint(backend))
+
+    def _match(self, rival: str) -> Match:
+        arena = self._config.arena
+        at_once = max(math.ceil(arena.games / build.n_workers(self._config)), 1)
+        assignment = match_assignment(
+            self._config, rival, simulations=arena.simulations, games_at_once=at_once, seed=self._config.train.seed
+        )
+        return Match(assignment, arena.games, self.game.players)
+
+    def _note_result(self, name: str, result: Score) -> None:
+        self._results = {key: old for key, old in self._results.items() if not key.startswith("version")} | {
+            name: result
+        }
+        self._say(f"arena: version {self._rival[0]} against {name}: {result}")
+
+    def _endpoint(self, backend: Backend) -> Endpoint:
+        return Endpoint(self.game.features, self.game.actions, backend.launch)
+
+
+def _learner_settings(config: Config) -> LearnerSettings:
+    learn = config.learn
+    schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
+    return LearnerSettings(schedule, learn.weight_decay, learn.value_weight)

@@ -1,0 +1,82 @@
+"""A run of the synthetic load on the simulated accelerator: the whole spine with nothing to learn."""
+
+from asyncplay import build
+from asyncplay.config import Config
+from asyncplay.coordinator.dispatch import Assignment, Work
+from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.split import shares
+from asyncplay.errors import ConfigError
+from asyncplay.model.backends.sim import SimBackend
+from asyncplay.spine import Spine
+from asyncplay.stats import BatchStats
+from asyncplay.wire.codec import encode
+from asyncplay.wire.messages import SyntheticSpec
+
+PLAYERS = 2
+
+
+def make_spine(config: Config) -> Spine:
+    """A spine under the load that ``[load]`` describes."""
+    if config.device.backend not in ("auto", "sim"):
+        raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
+    backend = SimBackend(build.sim_speed(config), PLAYERS)
+    workers = min(build.n_workers(config), config.load.slots)
+    slots = shares(config.load.slots, workers)[0]
+    spec = encode(_spec(config, slots))
+    assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
+    spine = Spine(
+        build.make_pool(config.pool.kind),
+        Work(assignment, Ledger(config.train.units or None)),
+        workers=workers,
+        settings=build.live_settings(config),
+        limits=build.limits(config),
+        patience=build.patience(config),
+        depth=backend.depth,
+    )
+    spine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch))
+    return spine
+
+
+class SyntheticRun:
+    """The spine, and what to say about it."""
+
+    def __init__(self, config: Config) -> None:
+        self.spine = make_spine(config)
+        self._before = BatchStats()
+
+    async def run(self) -> None:
+        await self.spine.run()
+
+    def drain(self) -> None:
+        self.spine.drain()
+
+    def line(self, interval_s: float) -> str:
+        now, before = self.spine.evaluator.stats(), self._before
+        self._before = now
+        rows, batches = now.rows - before.rows, now.batches - before.batches
+        return (
+            f"done {self.spine.ledger.books.done:,}  rows/s {rows / interval_s:,.0f}  "
+            f"mean batch {rows / max(batches, 1):.0f}  wait p50 {now.wait_s.quantile(0.5) * 1000:.2f} ms  "
+            f"a {now.fixed_s * 1000:.2f} ms  b {now.per_row_s * 1e6:.2f} us  linger {now.arm}"
+        )
+
+    def summary(self, seconds: float) -> list[str]:
+        return []
+
+
+def _spec(config: Config, slots: int) -> SyntheticSpec:
+    load = config.load
+    return SyntheticSpec(
+        slots=slots,
+        features=load.row_bytes,
+        actions=load.actions,
+        players=PLAYERS,
+        law=load.law,
+        think_s=load.think_ms / 1000,
+        straggler_share=load.straggler_share,
+        straggler_s=load.straggler_ms / 1000,
+        grain_s=load.grain_ms / 1000,
+        message_rows=load.message_rows,
+        checked=True,
+    )

@@ -1,0 +1,83 @@
+"""What can be changed in a run: ranges, words, and who is told."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asyncplay.errors import ConfigError
+from asyncplay.settings import TUNABLES, Settings
+
+TIMEOUT, MAX_ROWS = "batch.timeout_ms", "batch.max_rows"
+
+
+def settings() -> Settings:
+    return Settings(timeout_ms=None, max_rows=1024)
+
+
+def test_values_come_back_in_the_units_their_readers_need():
+    live = settings()
+    assert (live.pinned_s, live.max_rows) == (None, 1024)
+    live.change(TIMEOUT, "2.5")
+    live.change(MAX_ROWS, "64")
+    assert (live.pinned_s, live.max_rows) == (0.0025, 64)
+    live.change(TIMEOUT, "0")
+    assert live.pinned_s == 0.0
+    live.change(TIMEOUT, "auto")
+    assert live.pinned_s is None
+
+
+@pytest.mark.parametrize("text", ["0", "0.001", "9999.999", "10000", "auto"])
+def test_a_timeout_within_its_range_is_taken(text):
+    live = settings()
+    live.change(TIMEOUT, text)
+    assert live.show(TIMEOUT) == text
+
+
+@pytest.mark.parametrize("text", ["1", "1e3", "1048576"])
+def test_a_batch_size_within_its_range_is_taken(text):
+    live = settings()
+    live.change(MAX_ROWS, text)
+    assert live.max_rows == float(text)
+    assert type(live.max_rows) is int
+
+
+@pytest.mark.parametrize("text", ["-0.1", "10000.1", "inf", "nan", "", "soon", "AUTO", "1,5"])
+def test_a_timeout_outside_its_range_is_refused_and_nothing_changes(text):
+    live, calls = settings(), []
+    live.listen(lambda: calls.append(1))
+    with pytest.raises(ConfigError, match=r"batch.timeout_ms is .*, wanted a number from 0 to 10000 or auto$"):
+        live.change(TIMEOUT, text)
+    assert (live.pinned_s, calls) == (None, [])
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1048577", "1.5", "inf", "nan", "auto", "many"])
+def test_a_batch_size_outside_its_range_is_refused_and_nothing_changes(text):
+    live = settings()
+    with pytest.raises(ConfigError, match=r"batch.max_rows is .*, wanted a whole number from 1 to 1048576$"):
+        live.change(MAX_ROWS, text)
+    assert live.max_rows == 1024
+
+
+def test_what_cannot_be_changed_says_what_can():
+    for attempt in (lambda: settings().change("pool.workers", "3"), lambda: settings().show("pool.workers")):
+        with pytest.raises(ConfigError) as caught:
+            attempt()
+        assert str(caught.value) == (
+            "pool.workers cannot be changed in a run; what can: batch.timeout_ms, batch.max_rows"
+        )
+
+
+def test_everybody_who_listens_is_told_after_the_change():
+    live, seen = settings(), []
+    live.listen(lambda: seen.append(("first", live.max_rows)))
+    live.listen(lambda: seen.append(("second", live.max_rows)))
+    live.change(MAX_ROWS, "7")
+    assert seen == [("first", 7), ("second", 7)]
+
+
+@given(st.integers(1, 1 << 20), st.floats(0, 10_000))
+def test_what_is_shown_can_be_typed_in_again(max_rows, timeout_ms):
+    live, again = Settings(timeout_ms=timeout_ms, max_rows=max_rows), settings()
+    for key in TUNABLES:
+        again.change(key, live.show(key))
+    assert (again.max_rows, again.pinned_s) == (live.max_rows, live.pinned_s)
