@@ -1,4 +1,4 @@
-"""A short headless run, checked from outside: exit 0, exact books, no process left behind."""
+"""A short headless run, checked from outside: a game, a publish, exact books, exit 0, no process left behind."""
 
 import re
 import subprocess
@@ -15,12 +15,13 @@ SECONDS = 20
 def main() -> int:
     """Return 0 when all is as it should be, else say what is not."""
     with tempfile.TemporaryDirectory() as place:
-        command = ["asyncplay", "train", "--headless", "--time-budget", str(SECONDS), "--run", f"{place}/run"]
+        command = ["asyncplay", "train", "configs/smoke.toml", "--headless", "--time-budget", str(SECONDS)]
+        command += ["--run", f"{place}/run"]
         run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         family = _family(run.pid)
         _, output = run.communicate(timeout=10 * SECONDS)
         sys.stderr.write(output)
-        complaints = [*_books(output), *_left_over(family), *_folder(Path(place) / "run")]
+        complaints = [*_books(output), *_learning(output), *_left_over(family), *_folder(Path(place) / "run")]
     if run.returncode != 0:
         complaints.append(f"exit status {run.returncode}")
     for complaint in complaints:
@@ -43,6 +44,11 @@ def _books(output: str) -> list[str]:
     return complaints if done > 0 else [*complaints, "nothing was done"]
 
 
+def _learning(output: str) -> list[str]:
+    found = re.search(r"version (\d+) after", output)
+    return [] if found and int(found.group(1)) > 0 else ["no weights were published"]
+
+
 def _left_over(family: list[psutil.Process]) -> list[str]:
     """Processes of the run that are still there a moment after it."""
     _, alive = psutil.wait_procs(family, timeout=3)
@@ -50,7 +56,7 @@ def _left_over(family: list[psutil.Process]) -> list[str]:
 
 
 def _folder(folder: Path) -> list[str]:
-    return [f"{name} is missing" for name in ("config.toml", "run.log") if not (folder / name).exists()]
+    return [f"{name} is missing" for name in ("config.toml", "run.log", "weights") if not (folder / name).exists()]
 
 
 if __name__ == "__main__":

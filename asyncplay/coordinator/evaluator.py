@@ -166,7 +166,7 @@ class Evaluator:
             raise WireError(f"an ask for model {ask.model}, which nobody serves")
         if ask.features.shape[1] != endpoint.features or len(ask.features) == 0:
             raise WireError(f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features")
-        if int(ask.legal.view(np.uint32).max()) >= endpoint.actions:  # a negative one becomes huge
+        if np.maximum.reduce(ask.legal.view(np.uint32)) >= endpoint.actions:  # a negative one becomes huge
             raise WireError(f"an ask for an action outside the {endpoint.actions} that there are")
 
     def _oldest(self) -> deque[_Request]:
