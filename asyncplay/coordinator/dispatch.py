@@ -93,6 +93,9 @@ class Dispatcher:
             case _:
                 raise WireError(f"worker {member.number} sent a {type(message).__name__}, which nobody wants")
 
+    def idle(self) -> None:
+        self._evaluator.wake()
+
     def gone(self, member: Member, *, is_blamed: bool) -> None:
         self._members.pop(member.number, None)
         self._evaluator.forget(member.number)

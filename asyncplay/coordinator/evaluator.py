@@ -109,6 +109,10 @@ class Evaluator:
         self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
         self._add_rows(len(ask.features))
         self._rows_per_slot += 0.1 * (len(ask.features) / ask.slots - self._rows_per_slot)
+        self.wake()
+
+    def wake(self) -> None:
+        """Who is waited for may have changed."""
         if self._lane is not None:
             self._lane.wake()
 
@@ -118,8 +122,7 @@ class Evaluator:
             kept = deque(request for request in requests if request.owner != owner)
             self._add_rows(sum(r.rows - r.taken for r in kept) - sum(r.rows - r.taken for r in requests))
             self._queues[model] = kept
-        if self._lane is not None:
-            self._lane.wake()
+        self.wake()
 
     def reset(self) -> None:
         """Workers or model changed: what was learned about lingering may no longer hold."""
@@ -245,8 +248,7 @@ class Evaluator:
 
     def _settings_changed(self) -> None:
         self._tuner.reset()
-        if self._lane is not None:
-            self._lane.wake()
+        self.wake()
 
 
 def _take(requests: deque[_Request], wanted: int) -> list[_Part]:

@@ -21,7 +21,7 @@ from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import Link, Pool
 from asyncplay.stats import WorkerStats
 from asyncplay.wire.codec import decode, encode
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Message, Ping, Pong, Stop
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Message, Ping, Pong, Stop
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +109,9 @@ class Listener(Protocol):
     def ready(self, member: Member) -> None: ...
 
     def heard(self, member: Member, message: Message, now_s: float) -> None: ...
+
+    def idle(self) -> None:
+        """A worker thinks no more: whoever waits for it need not."""
 
     def gone(self, member: Member, *, is_blamed: bool) -> None: ...
 
@@ -243,6 +246,10 @@ class Supervisor:
             member.phase = Phase.READY
         if member.owes:
             member.habit.observe(now_s - member.heard_s)
+        if isinstance(message, Idle):
+            member.thinking = 0
+            self.listener.idle()
+            return
         if isinstance(message, Ask):
             member.asked(message)
         self.listener.heard(member, message, now_s)

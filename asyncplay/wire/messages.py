@@ -209,6 +209,13 @@ class Bye(Message):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Idle(Message):
+    """Worker → coordinator: nobody here thinks any more, contrary to what my last ask let you expect."""
+
+    KIND: ClassVar[int] = 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SyntheticSpec(Message):
     """The spec of role "synthetic": slots that think, ask for a row and check the answer."""
 
@@ -270,7 +277,7 @@ class MatchSpec(Message):
 
 
 MESSAGES: tuple[type[Message], ...] = (
-    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye,
+    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, Idle,
     SyntheticSpec, SearchSpec, SelfplaySpec, MatchSpec,
 )  # fmt: skip
 

@@ -6,12 +6,13 @@ never blocks and never reads a clock, so that all of them run the same code.
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple, Protocol
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import decode
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Job, Message, Stop
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Job, Message, Stop
 
 
 class Step(NamedTuple):
@@ -38,6 +39,23 @@ MakePlayer = Callable[[Iterator[int]], Player]
 """Takes the worker's ticket numbers, which all of its players share."""
 
 
+@dataclass(slots=True, eq=False)
+class _Desk:
+    """A player at work."""
+
+    player: Player
+    thinking: int = 0  # slots that will still ask with no answer in between
+
+    def advance(self, now_s: float) -> Step:
+        step = self.player.advance(now_s)
+        for message in step.messages:
+            if isinstance(message, Ask):
+                self.thinking = message.thinking
+        if step.pause_s is None:
+            self.thinking = 0
+        return step
+
+
 class Worker:
     """Greets, takes jobs, hands messages to the player of their role, leaves when told to.
 
@@ -47,9 +65,10 @@ class Worker:
     def __init__(self, number: int, pid: int, roles: Mapping[str, MakePlayer]) -> None:
         self._outbox: list[Message] = [Hello(PROTOCOL, number, pid)]
         self._roles = roles
-        self._players: dict[str, Player] = {}
+        self._desks: dict[str, _Desk] = {}
         self._tickets = count(1)
-        self._asked: dict[int, Player] = {}
+        self._asked: dict[int, tuple[_Desk, int]] = {}  # by ticket: whose it is, and how many slots wait
+        self._expected = 0  # slots that the coordinator believes to be thinking
         self.is_over = False  # once the messages of the next step are sent
 
     def receive(self, body: bytes | memoryview) -> None:
@@ -74,11 +93,19 @@ class Worker:
             case Hello():
                 check_protocol(message)
             case Job():
-                self._player_for(message.role).take(message)
+                desk = self._desk_for(message.role)
+                desk.player.take(message)
+                self._expect(desk, 1)
             case Answer():
-                self._asked.pop(message.ticket).receive(message)
+                desk, slots = self._asked.pop(message.ticket)
+                desk.player.receive(message)
+                self._expect(desk, slots)
             case _:
                 raise WireError(f"a worker was sent a {type(message).__name__}")
+
+    def _expect(self, desk: _Desk, slots: int) -> None:
+        desk.thinking += slots
+        self._expected += slots
 
     def _advance(self, now_s: float) -> Step:
         if self._outbox:
@@ -86,26 +113,31 @@ class Worker:
             return Step(messages, None if self.is_over else 0)
         if self.is_over:
             return Step([], None)
-        steps = [self._advance_one(player, now_s) for player in self._players.values()]
-        pauses = [step.pause_s for step in steps if step.pause_s is not None]
-        return Step([message for step in steps for message in step.messages], min(pauses, default=None))
+        steps = [(desk, desk.advance(now_s)) for desk in self._desks.values()]
+        messages = [self._noted(desk, message) for desk, step in steps for message in step.messages]
+        pauses = [step.pause_s for _, step in steps if step.pause_s is not None]
+        if not pauses and self._expected:
+            messages.append(Idle())
+            self._expected = 0
+        return Step(messages, min(pauses, default=None))
 
-    def _advance_one(self, player: Player, now_s: float) -> Step:
-        step = player.advance(now_s)
-        for message in step.messages:
-            if isinstance(message, Ask):
-                self._asked[message.ticket] = player
-        return step
+    def _noted(self, desk: _Desk, message: Message) -> Message:
+        """Remember whose ask it is, and let it speak for all players."""
+        if not isinstance(message, Ask):
+            return message
+        self._asked[message.ticket] = desk, message.slots
+        self._expected = sum(other.thinking for other in self._desks.values())
+        return message if self._expected == message.thinking else replace(message, thinking=self._expected)
 
     def _crash(self, error: Exception) -> None:
         trace = "".join(traceback.format_exception(error))
         self._outbox.append(Crash(f"{type(error).__name__}: {error}", trace))
         self.is_over = True
 
-    def _player_for(self, role: str) -> Player:
-        if role not in self._players:
-            self._players[role] = self._roles[role](self._tickets)
-        return self._players[role]
+    def _desk_for(self, role: str) -> _Desk:
+        if role not in self._desks:
+            self._desks[role] = _Desk(self._roles[role](self._tickets))
+        return self._desks[role]
 
 
 def check_protocol(hello: Hello) -> None:

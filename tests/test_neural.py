@@ -1,0 +1,87 @@
+"""Whole training runs, small ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asyncplay.app import run_loop
+from asyncplay.config import Config, load
+from asyncplay.errors import AsyncplayError
+from asyncplay.evaluate import Question, evaluate
+from asyncplay.neural import NeuralRun, load_weights, versions
+from asyncplay.wire.messages import Game
+
+SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
+
+
+def tiny(**overrides: dict[str, str]) -> Config:
+    sections = {
+        "pool": {"kind": "inline", "workers": "2"},
+        "train": {"units": "120", "seed": "3"},
+        "search": {"games": "32", "simulations": "12"},
+        "learn": {"minimum_rows": "100", "batch_rows": "64", "publish_steps": "3", "publish_distance": "0"},
+        "device": {"backend": "torch", "threads": "1"},
+        "arena": {"every_s": "0"},
+    }
+    for section, keys in overrides.items():
+        sections[section] = {**sections.get(section, {}), **keys}
+    return load(SMOKE, sections)
+
+
+def train(config: Config, folder: Path) -> tuple[NeuralRun, list[Game]]:
+    folder.mkdir()
+    taken: list[Game] = []
+    runs: list[NeuralRun] = []
+
+    async def main() -> int:
+        run = NeuralRun(config, folder, lambda line: None)
+        runs.append(run)
+        take = run.spine.work.on_game
+        run.spine.work.on_game = lambda game: (taken.append(game), take(game))[1]
+        await run.run()
+        return 0
+
+    run_loop(main())
+    return runs[0], taken
+
+
+def test_an_inline_run_with_the_same_seed_is_bit_identical(tmp_path):
+    """Same games, same order, same weights, same version, to the last bit."""
+    first, games = train(tiny(), tmp_path / "first")
+    second, games_again = train(tiny(), tmp_path / "second")
+
+    assert [game.unit for game in games] == [game.unit for game in games_again]
+    for one, other in zip(games, games_again, strict=True):
+        np.testing.assert_array_equal(one.actions, other.actions)
+        np.testing.assert_array_equal(one.targets, other.targets)
+        np.testing.assert_array_equal(one.versions, other.versions)
+    assert first.trainer.version == second.trainer.version > 2
+    weights, weights_again = first.learner.weights(), second.learner.weights()
+    assert all((weights[name] == weights_again[name]).all() for name in weights)
+
+
+def test_another_seed_gives_another_run(tmp_path):
+    _, games = train(tiny(), tmp_path / "first")
+    _, others = train(tiny(train={"seed": "4"}), tmp_path / "second")
+    assert [game.actions.tolist() for game in games] != [game.actions.tolist() for game in others]
+
+
+def test_a_run_does_as_many_games_as_it_was_asked_for_and_saves_its_last_weights(tmp_path):
+    run, games = train(tiny(), tmp_path / "run")
+
+    assert len(games) == run.spine.ledger.books.done == 120
+    assert versions(tmp_path / "run") == [run.trainer.version]
+    saved = load_weights(tmp_path / "run", run.trainer.version)
+    assert set(saved) == set(run.learner.weights())
+    with pytest.raises(AsyncplayError, match="has no weights of version 999; it has"):
+        load_weights(tmp_path / "run", 999)
+
+
+def test_a_folder_without_weights_is_named(tmp_path):
+    async def main() -> int:
+        await evaluate(Question(tmp_path, "random", 2, 2))
+        return 0
+
+    with pytest.raises(AsyncplayError, match="is no run folder with trained weights"):
+        run_loop(main())

@@ -1,0 +1,139 @@
+"""Self-play and matches through the whole spine, inside this process."""
+
+import asyncio
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from rig import inline_pool
+
+from asyncplay import games
+from asyncplay.coordinator.arena import Match, score
+from asyncplay.coordinator.dispatch import Assignment, Work
+from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.payloads import Estimates, Positions
+from asyncplay.settings import Settings
+from asyncplay.spine import Spine
+from asyncplay.wire.codec import encode
+from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
+
+GAME = games.load("tictactoe")
+SEED = 5
+
+
+def uniform(positions: Positions) -> Callable[[], Estimates]:
+    """A network that knows nothing."""
+    widths = np.diff(positions.offsets)
+    priors = np.repeat(1 / widths, widths).astype(np.float32)
+    return lambda: Estimates(priors, np.zeros((len(widths), 2), np.float32), 3)
+
+
+def search(simulations: int, *, is_match: bool = False) -> bytes:
+    weight, temperatures = (0.0, [0.0]) if is_match else (0.25, [1.0] * 4 + [0.0])
+    return encode(SearchSpec(simulations, 1, 1.5, 0.2, 0.6, weight, np.array(temperatures)))
+
+
+async def run(work: Work, workers: int = 2) -> Spine:
+    settings = Settings(timeout_ms=None, max_rows=256)
+    spine = Spine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True)
+    for model in (0, 1, 2):
+        spine.serve(model, Endpoint(GAME.features, GAME.actions, uniform))
+    async with asyncio.timeout(60):
+        await spine.run()
+    return spine
+
+
+async def selfplay(n_games: int, *, workers: int = 2) -> tuple[list[Game], Spine]:
+    taken: list[Game] = []
+    spec = encode(SelfplaySpec("tictactoe", "{}", 16, search(20)))
+    work = Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(n_games), on_game=taken.append)
+    return taken, await run(work, workers)
+
+
+def replayed(game: Game) -> np.ndarray:
+    """Play a record by the rules alone and return what each seat got."""
+    state, returns = GAME.new_state(), np.zeros(2)
+    for action in game.actions:
+        GAME.kernels.play(GAME.rules, state, int(action))
+    GAME.kernels.returns(GAME.rules, state, returns)
+    return returns
+
+
+async def test_every_unit_becomes_one_game_that_the_rules_agree_with():
+    taken, spine = await selfplay(50)
+
+    assert sorted(game.unit for game in taken) == list(range(50))
+    assert spine.ledger.books.issued == spine.ledger.books.done == 50
+    for game in taken:
+        np.testing.assert_array_equal(replayed(game), game.returns)
+        assert game.returns.sum() == 0
+        assert set(game.versions) == {3}
+
+
+async def test_a_game_follows_from_its_seed_however_many_workers_there_are():
+    one, _ = await selfplay(40, workers=1)
+    three, _ = await selfplay(40, workers=3)
+    by_unit = {game.unit: game.actions.tolist() for game in one}
+
+    assert by_unit == {game.unit: game.actions.tolist() for game in three}
+    assert len({tuple(actions) for actions in by_unit.values()}) > 20
+
+
+async def test_forced_decisions_have_no_row_and_all_others_have_one():
+    """The ninth cell is the only one left: no search, no row, no query."""
+    taken, _ = await selfplay(50)
+    for game in taken:
+        searched = [decision for decision in range(len(game.actions)) if decision < 8]
+        assert game.decisions.tolist() == searched
+        assert np.allclose(np.add.reduceat(game.targets, game.offsets[:-1]), 1)
+        assert (game.seats == game.decisions % 2).all()
+
+
+async def play_match(rival: str, n_games: int, *, opening: int = 2, simulations: int = 60) -> tuple[Match, list[Game]]:
+    spec = MatchSpec("tictactoe", "{}", 8, search(simulations, is_match=True), "model:1", rival, opening)
+    match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), n_games, 2)
+    taken: list[Game] = []
+    take = match.work.on_game
+    match.work.on_game = lambda game: (taken.append(game), take(game))[1]
+    await run(match.work)
+    return match, taken
+
+
+async def test_the_two_games_of_a_pair_begin_alike_and_the_hero_changes_sides():
+    _, taken = await play_match("random", 20)
+    actions = {game.unit: game.actions[:2].tolist() for game in taken}
+
+    assert all(actions[unit] == actions[unit + 1] for unit in range(0, 20, 2))
+    assert len({tuple(opening) for opening in actions.values()}) > 3
+
+
+async def test_a_search_that_knows_only_the_rules_beats_random_play():
+    match, taken = await play_match("random", 60)
+
+    result = match.score()
+    assert result.games == len(taken) == 60
+    assert result.wins + result.draws + result.losses == 60
+    assert result.score > 0.75
+
+
+async def test_equal_networks_play_every_pair_to_the_same_score():
+    """Both sides think alike and without chance, so each plays the other's game: exactly one half."""
+    match, taken = await play_match("model:2", 40)
+
+    assert match.score().score == 0.5
+    assert {game.unit for game in taken} == set(range(40))
+
+
+async def test_openspiel_sees_the_same_game():
+    """1,000 rollouts do not lose to 60 simulations from the empty board."""
+    match, _ = await play_match("openspiel:mcts-1000", 10, opening=0)
+
+    assert match.score().wins == 0
+
+
+def test_the_interval_is_over_pairs():
+    """Pairs of 1 and 0: every pair means .5, so only the least doubt is left."""
+    result = score({unit: 1.0 if unit % 2 else -1.0 for unit in range(100)}, 2)
+    assert (result.score, result.wins, result.losses) == (0.5, 50, 50)
+    assert result.high - result.low == pytest.approx(2 * 1.96 * 0.01 / 50**0.5)
