@@ -48,7 +48,9 @@ def spine(
     backend = SimBackend(SimSpeed(device_s=0.0002, host_s=0.0, rows_per_s=1e6), PLAYERS)
     work = Assignment("synthetic", encode(spec), seed=1, chunk=256, low_water=low_water)
     settings = Settings(timeout_ms=None, max_rows=256)
-    built = Spine(pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=QUICK)
+    built = Spine(
+        pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=QUICK, depth=backend.depth
+    )
     built.serve(0, Endpoint(ROW_BYTES, ACTIONS, backend.launch))
     return built
 

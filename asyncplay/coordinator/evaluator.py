@@ -17,6 +17,8 @@ from asyncplay.settings import Settings
 from asyncplay.stats import BatchStats, Histogram
 from asyncplay.wire.messages import Answer, Ask
 
+LEAD = 1.5  # times the host's own share of a launch
+
 Reply = Callable[[Answer], None]
 Launch = Callable[[Positions], Callable[[], Estimates]]
 
@@ -156,7 +158,7 @@ class Evaluator:
             self._wait_s.add(now_s - part.request.arrived_s)
         self._add_rows(-n_rows)
         self._restart_waiting(now_s)
-        self._free_at_s = now_s + self._tuner.fixed_s + self._tuner.per_row_s * n_rows
+        self._free_at_s = max(now_s, self._free_at_s) + self._tuner.fixed_s + self._tuner.per_row_s * n_rows
         return Task(
             launch=lambda: _launch(endpoint, parts),
             landed=lambda estimates, seconds: self._landed(parts, n_rows, seconds),
@@ -198,15 +200,20 @@ class Evaluator:
         return max(self._free_at_s - now_s, 0.0) if running < self._depth else math.inf
 
     def _rule(self) -> firing.Rule:
-        fixed_s = self._tuner.fixed_s
         return firing.Rule(
             max_rows=self._settings.max_rows,
             pinned_s=self._settings.pinned_s,
             hard_cap_s=self._hard_cap_s,
             arm=self._tuner.arm,
-            fixed_s=fixed_s,
-            lead_s=0.0 if self._depth == 1 else fixed_s,
+            fixed_s=self._tuner.fixed_s,
+            lead_s=self._lead_s(),
         )
+
+    def _lead_s(self) -> float:
+        """Where a second batch may be in flight it is launched just in time to find the device free."""
+        if self._depth == 1 or self._lane is None:
+            return 0.0
+        return min(LEAD * self._lane.host_s, self._tuner.fixed_s)
 
     def _landed(self, parts: list[_Part], n_rows: int, seconds: float) -> None:
         assert self._lane is not None, "a batch landed without a lane"

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from asyncplay.coordinator.alarm import Alarm
 
 Finish = Callable[[], Any]
+HOST_FADE = 0.1
 
 
 @dataclass(slots=True)
@@ -73,6 +74,7 @@ class Lane:
         self._entries: list[_Entry] = []
         self._running = 0
         self._last_finish_s = 0.0
+        self._host_s = 0.0
         self._failure: asyncio.Future[None] | None = None
         self._alarm: Alarm | None = None
         self._todo: queue.SimpleQueue[_Turn | None] = queue.SimpleQueue()
@@ -92,6 +94,11 @@ class Lane:
 
     def now_s(self) -> float:
         return self._clock()
+
+    @property
+    def host_s(self) -> float:
+        """From the decision to launch until the launch is done, lately; where launching computes, all of it."""
+        return self._host_s
 
     @property
     def all_busy_s(self) -> float:
@@ -185,6 +192,7 @@ class Lane:
             finish = turn.task.launch()
         except BaseException as error:
             finish = _raiser(error)
+        self._host_s += HOST_FADE * (self._clock() - turn.started_s - self._host_s)
         if self._depth == 1:
             self._finish(loop, turn, finish)
         else:

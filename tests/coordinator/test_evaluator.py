@@ -76,6 +76,7 @@ class HandLane:
     in_flight: list[tuple[Task, Any]] = field(default_factory=list)
     wakes: int = 0
     used_s: float = 0.0
+    host_s: float = 0.0
 
     def attach(self, source: Any, *, share: float) -> None:
         self.source = source
@@ -317,14 +318,15 @@ def test_a_busy_device_is_not_asked_for_more_than_its_depth():
     assert bench.lane.due_in_s() == 0.0
 
 
-def test_the_second_of_two_batches_leaves_one_launch_before_the_first_is_done():
-    """100 rows take 1 ms + 100 * 10 us; the next batch shall be there 1 ms earlier."""
+def test_the_second_of_two_batches_leaves_half_as_much_again_as_a_launch_takes_before_the_first_is_done():
+    """100 rows take 1 ms + 100 * 10 us, a launch .4 ms; the next batch shall leave .6 ms earlier."""
     bench = Bench(depth=2, max_rows=100)
+    bench.lane.host_s = 0.0004
     bench.ask(100)
     bench.lane.start()
     bench.ask(10)
-    assert bench.lane.due_in_s() == pytest.approx(0.001)
-    bench.clock.pass_s(0.001)
+    assert bench.lane.due_in_s() == pytest.approx(0.0014)
+    bench.clock.pass_s(0.0014)
     assert bench.lane.due_in_s() == 0.0
     bench.lane.start()
     bench.ask(10)

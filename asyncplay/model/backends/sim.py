@@ -31,9 +31,11 @@ class SimSpeed:
 
 
 class SimBackend:
-    """Two batches in flight where the host has a share to hide."""
+    """Takes a second batch while it works on the first, as an accelerator does: the host always has a share to hide,
+    be it only the way from one thread to another."""
 
     name = "sim"
+    depth = 2
 
     def __init__(
         self,
@@ -44,7 +46,6 @@ class SimBackend:
         clock: Callable[[], float] = time.perf_counter,
         sleep: Callable[[float], None] | None = None,
     ) -> None:
-        self.depth = 2 if speed.host_s > 0 else 1
         self._speed = speed
         self._players = players
         self._version = version
