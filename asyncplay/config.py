@@ -254,6 +254,9 @@ class LoadSection(Section):
     message_rows: int = Field(256, ge=1)
     """Most rows of a message."""
 
+    checked: bool = True
+    """Whether workers compare each answer with what the simulated device must say."""
+
 
 class Config(Section):
     """Everything a run is told."""

@@ -78,5 +78,5 @@ def _spec(config: Config, slots: int) -> SyntheticSpec:
         straggler_s=load.straggler_ms / 1000,
         grain_s=load.grain_ms / 1000,
         message_rows=load.message_rows,
-        checked=True,
+        checked=load.checked,
     )

@@ -16,6 +16,10 @@ from asyncplay.spine import Spine
 from asyncplay.synthetic import make_spine
 
 SLOTS, THINK = 512, "exponential"
+LOAD = {
+    "load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.3", "checked": "false"},
+    "pool": {"workers": "1"},  # with more, the asking itself takes the two cores this is measured on
+}
 POLICIES = {"auto": "auto", "50ms": "50"}
 WINDOW_S, SETTLE_S, ROUNDS = 2.0, 0.5, 4
 
@@ -28,7 +32,7 @@ def measure() -> dict[str, list[dict[str, Any]]]:
 
 
 async def _measure(rates: dict[str, list[float]]) -> int:
-    spine = make_spine(load(None, {"load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.2"}}))
+    spine = make_spine(load(None, LOAD))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spine.run())
         while spine.evaluator.stats().batches < 1000:  # noqa: ASYNC110  # a bench looks from outside

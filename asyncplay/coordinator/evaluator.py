@@ -4,12 +4,13 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from asyncplay.coordinator import firing
-from asyncplay.coordinator.lane import Finish, Lane, Task
+from asyncplay.coordinator.lane import Lane, Task
 from asyncplay.coordinator.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
 from asyncplay.payloads import Estimates, Positions
@@ -91,6 +92,7 @@ class Evaluator:
         self._unsent_slots = 0  # answered, but the answer is not on its way yet
         self._since_s = self._waited_row_s = 0.0
         self._free_at_s = 0.0
+        self._in_flight = 0
         self._lane: Lane | None = None
         self._done_rows = self._done_batches = 0
         self._batch_rows, self._wait_s = Histogram(), Histogram()
@@ -108,10 +110,12 @@ class Evaluator:
         """Queue an ask; ``reply`` is called on the loop. WireError if no model takes such rows."""
         self._check(ask)
         self._count_waiting(now_s)
+        is_foreseen = self._is_busy_until(now_s) and self._rows > 0  # then the lane has its alarm set
         self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
         self._add_rows(len(ask.features))
         self._rows_per_slot += 0.1 * (len(ask.features) / ask.slots - self._rows_per_slot)
-        self.wake()
+        if not is_foreseen:
+            self.wake()
 
     def wake(self) -> None:
         """Who is waited for may have changed."""
@@ -158,9 +162,10 @@ class Evaluator:
             self._wait_s.add(now_s - part.request.arrived_s)
         self._add_rows(-n_rows)
         self._restart_waiting(now_s)
+        self._in_flight += 1
         self._free_at_s = max(now_s, self._free_at_s) + self._tuner.fixed_s + self._tuner.per_row_s * n_rows
         return Task(
-            launch=lambda: _launch(endpoint, parts),
+            launch=partial(endpoint.launch, assemble(parts)),
             landed=lambda estimates, seconds: self._landed(parts, n_rows, seconds),
             deliver=lambda estimates: self._deliver(parts, estimates),
         )
@@ -171,7 +176,7 @@ class Evaluator:
             raise WireError(f"an ask for model {ask.model}, which nobody serves")
         if ask.features.shape[1] != endpoint.features or len(ask.features) == 0:
             raise WireError(f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features")
-        if np.maximum.reduce(ask.legal.view(np.uint32)) >= endpoint.actions:  # a negative one becomes huge
+        if np.count_nonzero(ask.legal.view(np.uint32) >= endpoint.actions):  # a negative one becomes huge
             raise WireError(f"an ask for an action outside the {endpoint.actions} that there are")
 
     def _oldest(self) -> deque[_Request]:
@@ -193,6 +198,10 @@ class Evaluator:
             free_in_s=self._free_in_s(now_s, running),
             rows_per_slot=self._rows_per_slot,
         )
+
+    def _is_busy_until(self, now_s: float) -> bool:
+        """Whether the device is at work and the next batch's time has not come yet."""
+        return self._in_flight > 0 and now_s < self._free_at_s - self._lead_s()
 
     def _free_in_s(self, now_s: float, running: int) -> float:
         if running == 0:
@@ -217,6 +226,7 @@ class Evaluator:
 
     def _landed(self, parts: list[_Part], n_rows: int, seconds: float) -> None:
         assert self._lane is not None, "a batch landed without a lane"
+        self._in_flight -= 1
         self._done_rows += n_rows
         self._done_batches += 1
         self._batch_rows.add(n_rows)
@@ -270,11 +280,6 @@ def _take(requests: deque[_Request], wanted: int) -> list[_Part]:
         if last == request.rows:
             requests.popleft()
     return parts
-
-
-def _launch(endpoint: Endpoint, parts: list[_Part]) -> Finish:
-    """On the lane's thread: copying the rows together there keeps the loop free."""
-    return endpoint.launch(assemble(parts))
 
 
 def assemble(parts: list[_Part]) -> Positions:

@@ -7,6 +7,7 @@ comes in, ``decode`` returns a message with the declared types or raises WireErr
 
 import dataclasses
 import struct
+import threading
 import typing
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -26,6 +27,9 @@ _DTYPES = {
     for code, name in enumerate(("uint8", "int8", "int16", "int32", "int64", "uint64", "float32", "float64"), start=1)
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
+
+_SMALL_BYTES = 16 << 10  # below, copying an array is faster than making a view of it
+_own = threading.local()
 
 Reader = Callable[[Any], Any]
 
@@ -50,10 +54,19 @@ def encode(message: Message) -> bytes:
     for field in _SHAPES[message.KIND].fields:
         value = getattr(message, field.name)
         values.append(value if field.layout is None else _pack_array(value))
-    body: bytes = msgpack.packb(values)
+    body: bytes = _packer().pack(values)
     if len(body) > MAX_FRAME_BYTES:
         raise WireError(f"a {type(message).__name__} of {len(body)} bytes is over the {MAX_FRAME_BYTES} of a frame")
     return HEADER.pack(len(body)) + body
+
+
+def _packer() -> Any:
+    """The calling thread's packer; a new one for each message would allocate its buffer each time."""
+    try:
+        return _own.packer
+    except AttributeError:
+        _own.packer = msgpack.Packer()
+        return _own.packer
 
 
 def decode(body: bytes | memoryview) -> Message:
@@ -101,12 +114,13 @@ def _read_fields(shape: _Shape, values: list[Any]) -> list[Any]:
 
 
 def _pack_array(array: np.ndarray[Any, Any]) -> tuple[int, tuple[int, ...], memoryview | bytes]:
-    data = array.data.cast("B") if array.flags.c_contiguous and array.size else array.tobytes()
-    return _CODES[array.dtype], array.shape, data
+    is_large = array.nbytes > _SMALL_BYTES and array.flags.c_contiguous
+    return _CODES[array.dtype], array.shape, array.data.cast("B") if is_large else array.tobytes()
 
 
 def _array_reader(layout: Layout) -> Reader:
-    allowed = {_CODES[np.dtype(name)]: np.dtype(name) for name in layout.dtypes}
+    dtypes = [np.dtype(name) for name in layout.dtypes]
+    allowed = {_CODES[dtype]: (dtype, dtype.itemsize) for dtype in dtypes}
 
     def read(value: object) -> np.ndarray[Any, Any]:
         if type(value) is not list or len(value) != 3:
@@ -114,8 +128,8 @@ def _array_reader(layout: Layout) -> Reader:
         code, shape, data = value
         if type(code) is not int or code not in allowed or type(data) is not bytes:
             raise WireError(f"is no array of {' or '.join(layout.dtypes)}")
-        dtype = allowed[code]
-        if _size(shape, layout.ndim) * dtype.itemsize != len(data):
+        dtype, itemsize = allowed[code]
+        if _size(shape, layout.ndim) * itemsize != len(data):
             raise WireError(f"has the shape {shape}, but {len(data)} bytes of {dtype}")
         array = np.frombuffer(data, dtype)
         return array if layout.ndim == 1 else array.reshape(shape)

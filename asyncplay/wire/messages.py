@@ -286,6 +286,6 @@ def _rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]
     """Every row owns at least one legal action and all of them are owned."""
     if len(offsets) != n_rows + 1:
         return f"{n_rows} rows, but {len(offsets)} offsets"
-    if offsets[0] != 0 or offsets[-1] != len(legal) or (n_rows and np.minimum.reduce(offsets[1:] - offsets[:-1]) < 1):
+    if offsets[0] != 0 or offsets[-1] != len(legal) or np.count_nonzero(offsets[1:] > offsets[:-1]) != n_rows:
         return "offsets that do not divide the legal actions among the rows"
     return None

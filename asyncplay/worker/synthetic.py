@@ -144,7 +144,8 @@ def think_times(spec: SyntheticSpec, count: int, random: np.random.Generator) ->
         times = random.exponential(spec.think_s, count)
     else:  # lognormal with deviation 1 of the logarithm
         times = random.lognormal(np.log(spec.think_s) - 0.5, 1.0, count)
-    times[random.random(count) < spec.straggler_share] = spec.straggler_s
+    if spec.straggler_share:
+        times[random.random(count) < spec.straggler_share] = spec.straggler_s
     return times
 
 
