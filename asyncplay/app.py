@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from asyncplay.config import Config, dump
-from asyncplay.errors import AsyncplayError
+from asyncplay.errors import AsyncplayError, RunFailed
 from asyncplay.spine import Spine
 
 log = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ def train(config: Config, *, run_dir: Path | None, headless: bool) -> int:
         raise
     except Exception as error:
         log.exception("the run failed")
-        raise AsyncplayError(
-            f"the run failed: {type(error).__name__}: {error}; {folder / 'run.log'} has more"
-        ) from error
+        cause = _first(error) if isinstance(error, BaseExceptionGroup) else error
+        reason = f"{type(cause).__name__}: {cause}"
+        raise RunFailed(f"the run failed: {reason}; {folder / 'run.log'} has more") from error
 
 
 def run_loop(main: Coroutine[Any, Any, int]) -> int:
@@ -189,7 +189,7 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _first(group: BaseExceptionGroup[AsyncplayError]) -> AsyncplayError:
+def _first(group: BaseExceptionGroup[Any]) -> BaseException:
     """The one error that a person needs to see."""
-    error = group.exceptions[0]
-    return error if isinstance(error, AsyncplayError) else _first(error)
+    error: BaseException = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

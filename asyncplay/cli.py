@@ -156,7 +156,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (CycloptsError, AsyncplayError) as error:
         for line in _in_our_words(error).splitlines():
             print(f"asyncplay: {line}", file=sys.stderr)
-        return EXIT_MISTAKE
+        return error.exit_code if isinstance(error, AsyncplayError) else EXIT_MISTAKE
 
 
 def _in_our_words(error: CycloptsError | AsyncplayError) -> str:

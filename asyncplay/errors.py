@@ -4,6 +4,9 @@
 class AsyncplayError(Exception):
     """A mistake or failure with a message for people: the culprit, its value, what was wanted."""
 
+    exit_code = 2
+    """Of the command that ends by it: 2 for the user's mistake, 1 where nobody on the outside is to blame."""
+
 
 class ConfigError(AsyncplayError):
     """One line for each mistake of a configuration."""
@@ -15,3 +18,11 @@ class WireError(AsyncplayError):
 
 class PoolFailed(AsyncplayError):
     """Workers die faster than they can be replaced; the message is the diagnosis."""
+
+    exit_code = 1
+
+
+class RunFailed(AsyncplayError):
+    """An exception ended a run; the message says where to read on."""
+
+    exit_code = 1

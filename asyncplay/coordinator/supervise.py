@@ -136,6 +136,7 @@ class Supervisor:
     _ended: list[Link] = field(init=False, default_factory=list)
     _deaths: deque[tuple[float, int, str]] = field(init=False, default_factory=deque)
     _ticket: int = field(init=False, default=0)
+    _is_paused: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self._posts = {number: _Post(number) for number in range(self.workers)}
@@ -165,7 +166,8 @@ class Supervisor:
         return Thinkers(count, left_s)
 
     def pause(self, is_full: bool) -> None:
-        """Stop or go on reading from all workers."""
+        """Stop or go on reading from all workers, those that are yet to come included."""
+        self._is_paused = is_full
         for member in self.members():
             if member.link is not None:
                 member.link.pause() if is_full else member.link.resume()
@@ -215,6 +217,8 @@ class Supervisor:
             lambda body: self._frame(member, body),
             lambda reason: self._lost(member, reason),
         )
+        if self._is_paused:
+            member.link.pause()
         if member.is_leaving:  # told to while its process was being started
             member.link.kill()
 

@@ -5,9 +5,13 @@ import pytest
 import torch
 from model_cases import BOARD, SHAPES, shaken
 
+from asyncplay.model import onnx_graph
+from asyncplay.model.backends.onnx_backend import OnnxBackend
 from asyncplay.model.nets import build, build_from
 from asyncplay.model.onnx_graph import with_weights, write_graph
+from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import snapshot
+from asyncplay.payloads import Positions
 
 
 def written(shape):
@@ -53,3 +57,15 @@ def test_an_unknown_layer_is_named():
 
     with pytest.raises(KeyError, match="Softplus"):
         write_graph(Strange(), BOARD)
+
+
+def test_a_second_backend_of_a_shape_traces_nothing(monkeypatch):
+    """Tracing patches torch's modules for all threads: beside a learner at work it made the learner fail."""
+    shape = NetShape("mlp", features=5, actions=3, players=2, width=7, blocks=2)
+    weights = snapshot(build(shape, 1))
+    OnnxBackend(shape, weights, 0, threads=1)
+    monkeypatch.setattr(onnx_graph.fx, "symbolic_trace", None)
+    second = OnnxBackend(shape, weights, 3, threads=1)
+
+    positions = Positions(np.ones((1, 5), np.float32), np.arange(3, dtype=np.int32), np.array([0, 3], np.int32))
+    assert second.launch(positions)().version == 3

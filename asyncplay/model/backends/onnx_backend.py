@@ -1,8 +1,10 @@
 """Inference on CPUs with onnxruntime, in float32."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
+import onnx
 import onnxruntime
 
 from asyncplay.model import nets, onnx_graph
@@ -21,7 +23,7 @@ class OnnxBackend:
     depth = 1
 
     def __init__(self, shape: NetShape, weights: Mapping[str, Array], version: int, *, threads: int) -> None:
-        self._graph = onnx_graph.write_graph(nets.build_from(shape, weights), shape)
+        self._graph = _graph(shape)
         self._threads = threads
         self._current = self.prepare(weights, version)
 
@@ -37,6 +39,13 @@ class OnnxBackend:
 
     def swap(self, prepared: Prepared) -> None:
         self._current = prepared
+
+
+@cache
+def _graph(shape: NetShape) -> onnx.ModelProto:
+    """Written once for each shape: tracing patches torch's modules for all threads, so that a network which trains
+    meanwhile would fail. The first backend of a shape is opened before anything trains."""
+    return onnx_graph.write_graph(nets.build(shape, seed=0), shape)
 
 
 def _session(model: bytes, threads: int) -> onnxruntime.InferenceSession:
