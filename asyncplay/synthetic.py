@@ -34,7 +34,7 @@ def make_spine(config: Config) -> Spine:
         patience=build.patience(config),
         depth=backend.depth,
     )
-    spine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch))
+    spine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch, is_timed=True))
     return spine
 
 

@@ -51,7 +51,7 @@ def spine(
     built = Spine(
         pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=QUICK, depth=backend.depth
     )
-    built.serve(0, Endpoint(ROW_BYTES, ACTIONS, backend.launch))
+    built.serve(0, Endpoint(ROW_BYTES, ACTIONS, backend.launch, is_timed=True))
     return built
 
 

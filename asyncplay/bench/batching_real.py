@@ -17,7 +17,7 @@ from asyncplay.synthetic import make_spine
 
 SLOTS, THINK = 512, "exponential"
 LOAD = {
-    "load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.3", "checked": "false"},
+    "load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.2", "checked": "false"},
     "pool": {"workers": "1"},  # with more, the asking itself takes the two cores this is measured on
 }
 POLICIES = {"auto": "auto", "50ms": "50"}

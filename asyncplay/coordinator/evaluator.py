@@ -18,7 +18,7 @@ from asyncplay.settings import Settings
 from asyncplay.stats import BatchStats, Histogram
 from asyncplay.wire.messages import Answer, Ask
 
-LEAD = 1.5  # times the host's own share of a launch
+LEAD = 2.0  # times the host's own share of a launch: late costs the device, early only a few rows
 
 Reply = Callable[[Answer], None]
 Launch = Callable[[Positions], Callable[[], Estimates]]
@@ -38,6 +38,7 @@ class Endpoint:
     features: int
     actions: int
     launch: Launch  # called on the lane's thread
+    is_timed: bool = False  # see lane.Task
 
 
 @dataclass(slots=True, eq=False)
@@ -92,7 +93,7 @@ class Evaluator:
         self._unsent_slots = 0  # answered, but the answer is not on its way yet
         self._since_s = self._waited_row_s = 0.0
         self._free_at_s = 0.0
-        self._in_flight = 0
+        self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
         self._lane: Lane | None = None
         self._done_rows = self._done_batches = 0
         self._batch_rows, self._wait_s = Histogram(), Histogram()
@@ -162,12 +163,14 @@ class Evaluator:
             self._wait_s.add(now_s - part.request.arrived_s)
         self._add_rows(-n_rows)
         self._restart_waiting(now_s)
-        self._in_flight += 1
-        self._free_at_s = max(now_s, self._free_at_s) + self._tuner.fixed_s + self._tuner.per_row_s * n_rows
+        expected_s = self._tuner.fixed_s + self._tuner.per_row_s * n_rows
+        self._free_at_s = (self._free_at_s if self._in_flight else now_s) + expected_s
+        self._in_flight.append(expected_s)
         return Task(
             launch=partial(endpoint.launch, assemble(parts)),
             landed=lambda estimates, seconds: self._landed(parts, n_rows, seconds),
             deliver=lambda estimates: self._deliver(parts, estimates),
+            is_timed=endpoint.is_timed,
         )
 
     def _check(self, ask: Ask) -> None:
@@ -201,7 +204,7 @@ class Evaluator:
 
     def _is_busy_until(self, now_s: float) -> bool:
         """Whether the device is at work and the next batch's time has not come yet."""
-        return self._in_flight > 0 and now_s < self._free_at_s - self._lead_s()
+        return bool(self._in_flight) and now_s < self._free_at_s - self._lead_s()
 
     def _free_in_s(self, now_s: float, running: int) -> float:
         if running == 0:
@@ -226,12 +229,13 @@ class Evaluator:
 
     def _landed(self, parts: list[_Part], n_rows: int, seconds: float) -> None:
         assert self._lane is not None, "a batch landed without a lane"
-        self._in_flight -= 1
+        self._in_flight.popleft()
         self._done_rows += n_rows
         self._done_batches += 1
         self._batch_rows.add(n_rows)
         self._unsent_slots += sum(_completes(part) for part in parts)
         now_s = self._lane.now_s()
+        self._free_at_s = self._lane.last_finish_s + sum(self._in_flight)  # whatever was expected of this batch
         self._restart_waiting(now_s)
         foreign_s = self._lane.all_busy_s - self._lane.busy_s(self)
         self._tuner.completed(now_s - foreign_s, n_rows, seconds)

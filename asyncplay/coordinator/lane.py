@@ -8,14 +8,16 @@ import asyncio
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from asyncplay.coordinator.alarm import Alarm
 
 Finish = Callable[[], Any]
 HOST_FADE = 0.1
+LEAST_S = 1e-6  # a bell set for less would never ring
 
 
 @dataclass(slots=True)
@@ -25,6 +27,15 @@ class Task:
     launch: Callable[[], Finish]  # on the lane's thread; what it returns waits for the result
     landed: Callable[[Any, float], None]  # on the loop, with the service time, before the next launch
     deliver: Callable[[Any], None]  # on the loop, after the next launch: what is slow and can wait
+    is_timed: bool = False  # launching costs nothing and ``Timed`` comes of it: no thread is needed
+
+
+class Timed(Protocol):
+    """What a task that is timed launches: a result that is there at a time known beforehand."""
+
+    due_s: float
+
+    def __call__(self) -> Any: ...
 
 
 class Source(Protocol):
@@ -77,6 +88,8 @@ class Lane:
         self._host_s = 0.0
         self._failure: asyncio.Future[None] | None = None
         self._alarm: Alarm | None = None
+        self._bell: Alarm | None = None  # for what is timed
+        self._timed: deque[tuple[_Turn, Timed]] = deque()
         self._todo: queue.SimpleQueue[_Turn | None] = queue.SimpleQueue()
         self._launched: queue.SimpleQueue[tuple[_Turn, Finish] | None] = queue.SimpleQueue()
 
@@ -96,6 +109,11 @@ class Lane:
         return self._clock()
 
     @property
+    def last_finish_s(self) -> float:
+        """When the device was last done with something, which is a little before the loop hears of it."""
+        return self._last_finish_s
+
+    @property
     def host_s(self) -> float:
         """From the decision to launch until the launch is done, lately; where launching computes, all of it."""
         return self._host_s
@@ -111,14 +129,15 @@ class Lane:
 
     async def run(self) -> None:
         self._failure = asyncio.get_running_loop().create_future()
-        self._alarm = Alarm(self._pump)
+        self._alarm, self._bell = Alarm(self._pump), Alarm(self._rung)
         threads = self._start_threads()
         try:
             self._pump()
             await self._failure
         finally:
-            alarm, self._alarm = self._alarm, None
-            alarm.close()
+            alarms, self._alarm, self._bell = (self._alarm, self._bell), None, None
+            for alarm in alarms:
+                alarm.close()
             self._todo.put(None)
             for thread in threads:
                 await asyncio.to_thread(thread.join)
@@ -150,8 +169,27 @@ class Lane:
         if self._is_inline:
             loop = asyncio.get_running_loop()
             loop.call_soon(self._take_turn, loop, turn)
+        elif turn.task.is_timed:
+            self._time_turn(turn)
         else:
             self._todo.put(turn)
+
+    def _time_turn(self, turn: _Turn) -> None:
+        assert self._bell is not None, "a task was started before the lane runs"
+        timed = cast(Timed, turn.task.launch())
+        self._host_s += HOST_FADE * (self._clock() - turn.started_s - self._host_s)
+        self._timed.append((turn, timed))
+        if len(self._timed) == 1:
+            self._bell.set(max(timed.due_s - self._clock(), LEAST_S))
+
+    def _rung(self) -> None:
+        """The oldest timed task is done; those behind it come later, as the device has one at a time."""
+        assert self._bell is not None, "a lane that does not run was rung"
+        turn, timed = self._timed.popleft()
+        self._note_result(turn, timed, timed.due_s)
+        if self._timed:
+            self._bell.set(max(self._timed[0][1].due_s - self._clock(), LEAST_S))
+        self._completed(turn)
 
     def _completed(self, turn: _Turn) -> None:
         """Back on the loop: books first, then the next launch, then the answers."""
@@ -202,14 +240,18 @@ class Lane:
         while (item := self._launched.get()) is not None:
             self._finish(loop, *item)
 
-    def _finish(self, loop: asyncio.AbstractEventLoop, turn: _Turn, finish: Finish) -> None:
+    def _note_result(self, turn: _Turn, finish: Finish, done_s: float | None = None) -> None:
+        """``done_s``: when the device was done, if that is known better than by looking at the clock now."""
         try:
             turn.result = finish()
         except BaseException as error:
             turn.error = error
-        now_s = self._clock()
-        turn.seconds = now_s - max(turn.started_s, self._last_finish_s)  # a batch behind another waits first
-        self._last_finish_s = now_s
+        done_s = self._clock() if done_s is None else done_s
+        turn.seconds = done_s - max(turn.started_s, self._last_finish_s)  # a batch behind another waits first
+        self._last_finish_s = done_s
+
+    def _finish(self, loop: asyncio.AbstractEventLoop, turn: _Turn, finish: Finish) -> None:
+        self._note_result(turn, finish)
         if not loop.is_closed():
             loop.call_soon_threadsafe(self._completed, turn)
 

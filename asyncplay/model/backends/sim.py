@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from asyncplay.checksum import sim_answers
-from asyncplay.model.backend import Finish, Prepared
+from asyncplay.model.backend import Prepared
 from asyncplay.payloads import Array, Estimates, Positions
 
 PR_SET_TIMERSLACK = 29
@@ -53,24 +53,32 @@ class SimBackend:
         self._sleep = sleep or sharp_sleep
         self._free_s = 0.0
 
-    def launch(self, positions: Positions) -> Finish:
-        done_s = self._speed.done_at(self._clock(), self._free_s, len(positions.features))
-        self._free_s = done_s
-        version = self._version
-
-        def finish() -> Estimates:
-            answers = sim_answers(positions.features, positions.offsets, self._players)
-            if (left_s := done_s - self._clock()) > 0:
-                self._sleep(left_s)
-            return Estimates(*answers, version)
-
-        return finish
+    def launch(self, positions: Positions) -> "Promise":
+        """Takes as long as hashing the rows, of which the device knows nothing."""
+        self._free_s = self._speed.done_at(self._clock(), self._free_s, len(positions.features))
+        answers = sim_answers(positions.features, positions.offsets, self._players)
+        return Promise(self._free_s, Estimates(*answers, self._version), self._clock, self._sleep)
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
         return Prepared(version, None)
 
     def swap(self, prepared: Prepared) -> None:
         self._version = prepared.version
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """An answer that is there at ``due_s``; who takes it earlier sleeps until then."""
+
+    due_s: float
+    estimates: Estimates
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+
+    def __call__(self) -> Estimates:
+        if (left_s := self.due_s - self.clock()) > 0:
+            self.sleep(left_s)
+        return self.estimates
 
 
 def sharp_sleep(duration_s: float) -> None:
