@@ -1,0 +1,166 @@
+"""Checkpoints: numbered folders, each of them whole or not there.
+
+A checkpoint is a folder ``NNNNNN`` with named arrays (``arrays.safetensors``), plain values (``state.json``) and
+``manifest.json``, which has the size and sha256 of both and of itself. It is written under another name, synced and
+renamed, so a process killed at any moment leaves the old ones alone. Nothing in it is pickled.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors import numpy as safetensors_numpy
+
+from asyncplay.errors import AsyncplayError
+from asyncplay.payloads import Array
+
+FORMAT = 1
+ARRAYS, STATE, MANIFEST = "arrays.safetensors", "state.json", "manifest.json"
+DRAFT, DISCARDED = "draft", "discarded"
+
+
+class Snapshot(NamedTuple):
+    """What a checkpoint holds. Nobody writes into the arrays while it is being saved."""
+
+    arrays: Mapping[str, Array]
+    state: Mapping[str, Any]  # what JSON can say
+
+
+class Keep(NamedTuple):
+    """Which checkpoints stay."""
+
+    last: int = 3  # so many of the newest,
+    every: int = 0  # and all whose number is a multiple of this; 0 for none
+
+
+class Found(NamedTuple):
+    """The newest checkpoint that is whole."""
+
+    number: int
+    snapshot: Snapshot
+
+
+class Damaged(AsyncplayError):
+    """A checkpoint that is not what was saved; the message says which and why."""
+
+
+def save(folder: Path, snapshot: Snapshot, keep: Keep = Keep()) -> int:  # noqa: B008  # frozen
+    """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(folder)
+    number = max(numbers(folder), default=0) + 1
+    draft = folder / DRAFT
+    draft.mkdir()
+    for name, data in _files(snapshot).items():
+        _write(draft / name, data)
+    _sync(draft)
+    draft.rename(folder / f"{number:06d}")
+    _sync(folder)
+    for old in _outdated(numbers(folder), keep):
+        (folder / f"{old:06d}").rename(folder / DISCARDED)
+        shutil.rmtree(folder / DISCARDED)
+    return number
+
+
+def load(path: Path) -> Snapshot:
+    """Read one checkpoint, or raise Damaged; what comes back is what was saved, to the bit."""
+    listed = _manifest(path)
+    data = {name: _checked(path / name, *listed[name]) for name in (ARRAYS, STATE)}
+    arrays = safetensors_numpy.load(data[ARRAYS])
+    return Snapshot({name: np.array(array) for name, array in arrays.items()}, json.loads(data[STATE]))
+
+
+def newest(folder: Path) -> tuple[Found | None, list[str]]:
+    """The newest checkpoint that verifies, and a line for each newer one that does not."""
+    complaints: list[str] = []
+    for number in reversed(numbers(folder)):
+        try:
+            return Found(number, load(folder / f"{number:06d}")), complaints
+        except Damaged as damage:
+            complaints.append(str(damage))
+    return None, complaints
+
+
+def numbers(folder: Path) -> list[int]:
+    """Of all checkpoints below ``folder``, whole or not, ascending."""
+    names = (path.name for path in folder.glob("[0-9]*")) if folder.is_dir() else ()
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+def _files(snapshot: Snapshot) -> dict[str, bytes]:
+    arrays = {name: np.asarray(array, order="C") for name, array in snapshot.arrays.items()}
+    data = {ARRAYS: safetensors_numpy.save(arrays), STATE: json.dumps(snapshot.state).encode()}
+    listed = {name: [len(content), _digest(content)] for name, content in data.items()}
+    return data | {MANIFEST: _to_manifest(listed)}
+
+
+def _to_manifest(listed: Mapping[str, Any]) -> bytes:
+    """There is one way to write it: a manifest which reads the same but looks different is damaged."""
+    body = {"format": FORMAT, "files": listed}
+    return json.dumps(body | {"sha256": _digest(json.dumps(body).encode())}, indent=1).encode()
+
+
+def _manifest(path: Path) -> Mapping[str, tuple[int, str]]:
+    data = _read(path / MANIFEST)
+    try:
+        known = json.loads(data)
+        listed, number = known["files"], known["format"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Damaged(f"{path} is damaged: {MANIFEST} cannot be understood") from None
+    if number == FORMAT and data == _to_manifest(listed) and set(listed) == {ARRAYS, STATE}:
+        return {name: (size, digest) for name, (size, digest) in listed.items()}
+    raise Damaged(f"{path} is damaged: {MANIFEST} is not what was written, or of another format than {FORMAT}")
+
+
+def _checked(path: Path, size: int, digest: str) -> bytes:
+    data = _read(path)
+    if len(data) != size:
+        raise Damaged(f"{path.parent} is damaged: {path.name} has {len(data):,} bytes, {size:,} were written")
+    if _digest(data) != digest:
+        raise Damaged(f"{path.parent} is damaged: {path.name} is not what was written")
+    return data
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Damaged(f"{path.parent} is damaged: {path.name}: {error.strerror}") from None
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """Make the names in a folder last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Of a save that was cut short."""
+    for name in (DRAFT, DISCARDED):
+        if (folder / name).exists():
+            shutil.rmtree(folder / name)
+
+
+def _outdated(known: Iterable[int], keep: Keep) -> Iterator[int]:
+    *older, _ = known
+    recent = set(older[len(older) + 1 - keep.last :])
+    return (number for number in older if number not in recent and not (keep.every and number % keep.every == 0))

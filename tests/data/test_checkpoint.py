@@ -1,0 +1,175 @@
+"""Checkpoints: what was saved comes back to the bit, what was damaged is named and never believed."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Damaged, Keep, Snapshot
+
+ARRAYS = {
+    "weight/a": np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4),
+    "table": np.arange(5, dtype=np.float64),
+    "rows": np.array([2**63], np.uint64),
+    "scalar": np.array(7, np.int64),
+    "nothing": np.empty((0, 3), np.uint8),
+}
+STATE = {"steps": 12, "random": np.random.default_rng(3).bit_generator.state, "loss": 0.1, "name": "söme"}
+
+
+def snapshot(step: int = 0) -> Snapshot:
+    return Snapshot(ARRAYS, STATE | {"steps": step})
+
+
+def assert_equal(found: Snapshot, wanted: Snapshot) -> None:
+    assert dict(found.state) == dict(wanted.state)
+    assert found.arrays.keys() == wanted.arrays.keys()
+    for name, array in wanted.arrays.items():
+        assert found.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(found.arrays[name], array, strict=True)
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkpoints")
+    for step in (1, 2):
+        checkpoint.save(folder, snapshot(step))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def victim(pristine):
+    """A copy to be damaged; whoever damages it lays it out anew."""
+    return pristine.parent / "victim"
+
+
+def lay_out(pristine, victim):
+    shutil.rmtree(victim, ignore_errors=True)
+    shutil.copytree(pristine, victim)
+    return victim
+
+
+def test_what_was_saved_comes_back_to_the_bit(tmp_path):
+    assert checkpoint.save(tmp_path / "checkpoints", snapshot(5)) == 1
+
+    found, complaints = checkpoint.newest(tmp_path / "checkpoints")
+
+    assert complaints == []
+    assert found is not None
+    assert found.number == 1
+    assert_equal(found.snapshot, snapshot(5))
+    assert found.snapshot.arrays["table"].flags.writeable
+
+
+def test_an_array_that_is_a_view_is_saved_as_it_looks(tmp_path):
+    turned = np.arange(6, dtype=np.float32).reshape(2, 3).T
+    checkpoint.save(tmp_path, Snapshot({"turned": turned}, {}))
+    np.testing.assert_array_equal(checkpoint.load(tmp_path / "000001").arrays["turned"], turned)
+
+
+def test_a_folder_without_checkpoints_has_none(tmp_path):
+    assert checkpoint.newest(tmp_path / "nowhere") == (None, [])
+
+
+def test_the_last_three_and_every_fourth_stay(tmp_path):
+    for step in range(1, 11):
+        assert checkpoint.save(tmp_path, snapshot(step), Keep(last=3, every=4)) == step
+    assert checkpoint.numbers(tmp_path) == [4, 8, 9, 10]
+    assert {path.name for path in tmp_path.iterdir()} == {"000004", "000008", "000009", "000010"}
+
+
+def test_keeping_one_keeps_the_newest(tmp_path):
+    for step in range(1, 4):
+        checkpoint.save(tmp_path, snapshot(step), Keep(last=1))
+    assert checkpoint.numbers(tmp_path) == [3]
+
+
+@pytest.mark.parametrize("name", ["draft", "discarded"])
+def test_what_a_cut_short_save_left_is_no_checkpoint_and_does_not_stop_the_next(tmp_path, name):
+    checkpoint.save(tmp_path, snapshot(1))
+    shutil.copytree(tmp_path / "000001", tmp_path / name)
+
+    assert checkpoint.numbers(tmp_path) == [1]
+    assert checkpoint.save(tmp_path, snapshot(2)) == 2
+    assert not (tmp_path / name).exists()
+
+
+def test_a_number_is_not_given_twice_though_its_checkpoint_is_damaged(tmp_path):
+    checkpoint.save(tmp_path, snapshot(1))
+    (tmp_path / "000001" / "manifest.json").unlink()
+    assert checkpoint.save(tmp_path, snapshot(2)) == 2
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_any_flipped_bit_is_named_and_the_older_checkpoint_is_loaded(pristine, victim, data):
+    lay_out(pristine, victim)
+    path = data.draw(st.sampled_from(sorted((victim / "000002").iterdir())))
+    content = bytearray(path.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(content)
+
+    found, complaints = checkpoint.newest(victim)
+
+    assert found is not None
+    assert found.number == 1
+    assert_equal(found.snapshot, snapshot(1))
+    assert len(complaints) == 1
+    assert "000002 is damaged" in complaints[0]
+    assert path.name in complaints[0]
+    assert "\n" not in complaints[0]
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+def test_any_file_cut_short_or_missing_is_named_and_the_older_checkpoint_is_loaded(pristine, victim, data):
+    lay_out(pristine, victim)
+    path = data.draw(st.sampled_from(sorted((victim / "000002").iterdir())))
+    content = path.read_bytes()
+    length = data.draw(st.none() | st.integers(0, len(content) - 1))
+    path.unlink() if length is None else path.write_bytes(content[:length])
+
+    found, complaints = checkpoint.newest(victim)
+
+    assert found is not None
+    assert_equal(found.snapshot, snapshot(1))
+    assert len(complaints) == 1
+    assert path.name in complaints[0]
+
+
+@settings(max_examples=60)
+@given(content=st.binary(max_size=200) | st.text(max_size=50).map(json.dumps).map(str.encode))
+def test_any_other_manifest_is_refused(pristine, victim, content):
+    lay_out(pristine, victim)
+    (victim / "000002" / "manifest.json").write_bytes(content)
+    with pytest.raises(Damaged, match=r"000002 is damaged: manifest\.json"):
+        checkpoint.load(victim / "000002")
+
+
+def test_files_swapped_between_two_checkpoints_are_noticed(pristine, victim):
+    lay_out(pristine, victim)
+    shutil.copy(victim / "000001" / "state.json", victim / "000002" / "state.json")
+    found, complaints = checkpoint.newest(victim)
+    assert found is not None
+    assert found.number == 1
+    assert "state.json is not what was written" in complaints[0]
+
+
+def test_when_all_are_damaged_all_are_named(pristine, victim):
+    lay_out(pristine, victim)
+    for number in ("000001", "000002"):
+        (victim / number / "arrays.safetensors").unlink()
+    found, complaints = checkpoint.newest(victim)
+    assert found is None
+    assert [line.count("arrays.safetensors: No such file or directory") for line in complaints] == [1, 1]
+
+
+def test_a_plain_file_with_a_number_for_a_name_is_named(tmp_path):
+    (tmp_path / "000007").write_text("not a folder")
+    found, complaints = checkpoint.newest(tmp_path)
+    assert found is None
+    assert len(complaints) == 1
