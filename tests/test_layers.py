@@ -25,8 +25,8 @@ ROOMS = {
     "pools": {"wire", "errors"},
     "coordinator": {"wire", "model", "data", "pools", "settings", "stats", "payloads", "errors", "config"},
     "spine": {"coordinator", "pools", "settings", "stats", "wire", "payloads", "errors", "config"},
-    "console": {"stats", "settings", "errors"},
-    "control": {"stats", "settings", "errors"},
+    "live": {"stats", "settings", "errors"},
+    "console": {"live", "stats", "settings", "errors"},
     "cli": {"app", "evaluate", "config", "errors", "bench"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
