@@ -8,7 +8,7 @@ from cyclopts import App, CoercionError, CycloptsError, Parameter
 
 from asyncplay.errors import AsyncplayError
 
-EXIT_MISTAKE = 2
+EXIT_MISTAKE, EXIT_UNWELL = 2, 3
 
 app = App(name="asyncplay", help="Self-play training on the machine you have.")
 bench = App(name="bench", help="Measure one published table here.")
@@ -101,6 +101,31 @@ def evaluate(
 
     build.run_loop(match())
     return report.show(result, as_json=json)
+
+
+@app.command
+def doctor(*, run: Path = Path("runs"), json: bool = False) -> int:
+    """Say what this machine has and what would slow or break a run here, each with its cure.
+
+    Parameters
+    ----------
+    run
+        Where runs go.
+    """
+    from asyncplay import app as build
+    from asyncplay.config import load
+    from asyncplay.doctor import finding
+    from asyncplay.doctor.examine import examine
+
+    found: list[finding.Finding] = []
+
+    async def look() -> int:
+        found.extend(await examine(load(build.default_config()), run))
+        return EXIT_UNWELL if finding.is_broken(found) else 0
+
+    status = build.run_loop(look())
+    print(finding.as_json(found) if json else finding.as_text(found))
+    return status
 
 
 @bench.command(name="wire")

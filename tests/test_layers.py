@@ -27,11 +27,11 @@ ROOMS = {
     "spine": {"coordinator", "pools", "settings", "stats", "wire", "payloads", "errors", "config"},
     "live": {"stats", "settings", "errors"},
     "console": {"live", "stats", "settings", "errors"},
-    "cli": {"app", "evaluate", "config", "errors", "bench"},
+    "cli": {"app", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 
-KNOW_EVERYBODY = {"app", "build", "neural", "synthetic", "evaluate", "bench"}
+KNOW_EVERYBODY = {"app", "build", "neural", "synthetic", "evaluate", "bench", "doctor"}
 HOMES = {
     "torch": ("model",),
     "onnx": ("model",),

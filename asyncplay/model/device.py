@@ -25,6 +25,7 @@ __all__ = [
     "forward_limit",
     "open_backend",
     "resize",
+    "rows_per_s",
     "thread_plan",
     "training_device",
     "usable_cores",
@@ -167,6 +168,26 @@ def forward_limit(
     return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
 
 
+def rows_per_s(
+    backend: Backend,
+    sample: Positions,
+    in_flight: int,
+    *,
+    budget_s: float = 0.3,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """The speed with so many batches in flight. The best run counts: what slows another one down comes from
+    elsewhere."""
+    batches = 2 * in_flight
+    best_s, end_s = math.inf, clock() + budget_s
+    _run(backend, sample, 1, in_flight)
+    while best_s == math.inf or clock() < end_s:
+        started_s = clock()
+        _run(backend, sample, batches, in_flight)
+        best_s = min(best_s, (clock() - started_s) / batches)
+    return len(sample.features) / best_s
+
+
 def resize(positions: Positions, rows: int) -> Positions:
     """The same rows over and over, ``rows`` of them."""
     old_counts = np.diff(positions.offsets)
@@ -181,24 +202,16 @@ def resize(positions: Positions, rows: int) -> Positions:
 def _measure(
     option: Candidate, backend: Backend, sample: Positions, budget_s: float, clock: Callable[[], float]
 ) -> Figure:
-    """The best run of batches counts: what slows another one down comes from elsewhere."""
-    in_a_run = 2 * backend.depth
-    best_s, end_s = math.inf, clock() + budget_s
-    _run(backend, sample, 1)
-    while best_s == math.inf or clock() < end_s:
-        started_s = clock()
-        _run(backend, sample, in_a_run)
-        best_s = min(best_s, (clock() - started_s) / in_a_run)
-    rows = len(sample.features)
-    return Figure(option, rows, rows / best_s)
+    speed = rows_per_s(backend, sample, backend.depth, budget_s=budget_s, clock=clock)
+    return Figure(option, len(sample.features), speed)
 
 
-def _run(backend: Backend, sample: Positions, batches: int) -> None:
-    """Batches one after another, ``depth`` of them in flight."""
+def _run(backend: Backend, sample: Positions, batches: int, in_flight: int) -> None:
+    """Batches one after another, ``in_flight`` of them at a time."""
     flying = []
     for _ in range(batches):
         flying.append(backend.launch(sample))
-        if len(flying) == backend.depth:
+        if len(flying) == in_flight:
             flying.pop(0)()
     for finish in flying:
         finish()

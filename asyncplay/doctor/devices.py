@@ -1,0 +1,65 @@
+"""What can compute here, measured on the network of the default run."""
+
+from asyncplay import neural
+from asyncplay.config import Config
+from asyncplay.doctor.finding import Finding
+from asyncplay.model import device
+from asyncplay.model.backend import Backend
+from asyncplay.model.device import Choice
+from asyncplay.model.nets import build as build_net
+from asyncplay.model.weights import snapshot
+from asyncplay.payloads import Positions
+
+CURVE_ROWS = (16, 64, 256, 1024, 4096)
+FLIGHT_ROWS = 1024
+
+
+def look_at_devices(config: Config) -> list[Finding]:
+    """The speed of every backend; of an accelerator also how batches, copies and a second batch in flight pay."""
+    game = neural.load_game(config)
+    shape = neural.net_shape(config, game)
+    weights = snapshot(build_net(shape, config.train.seed))
+    choice = neural.choose_backend(config, shape, weights, game)
+    sample = neural.sample_positions(game)
+    found = [judge_choice(choice, f"{shape.kind} {shape.blocks} x {shape.width} of {game.name}")]
+    for option in dict.fromkeys(figure.candidate for figure in choice.figures):
+        if option.backend not in device.ON_CPU:
+            backend = neural.open_model(config, shape, weights, 0, option)
+            found += look_at_accelerator(option.backend, backend, sample)
+    return found
+
+
+def judge_choice(choice: Choice, net: str) -> Finding:
+    figures = {str(figure.candidate): round(figure.rows_per_s) for figure in choice.figures}
+    return Finding("devices", "fine", f"{net}: {'; '.join(choice.report())}", figures=figures)
+
+
+def look_at_accelerator(name: str, backend: Backend, sample: Positions) -> list[Finding]:
+    curve = {rows: device.rows_per_s(backend, device.resize(sample, rows), backend.depth) for rows in CURVE_ROWS}
+    large = device.resize(sample, FLIGHT_ROWS)
+    flights = {depth: device.rows_per_s(backend, large, depth) for depth in (1, 2)}
+    found = [judge_curve(name, curve), judge_flights(name, flights)]
+    if name == "cuda":
+        from asyncplay.model.copies import copy_gb_per_s
+
+        found.append(judge_copies(copy_gb_per_s(is_pinned=True), copy_gb_per_s(is_pinned=False)))
+    return found
+
+
+def judge_curve(name: str, curve: dict[int, float]) -> Finding:
+    figures = {str(rows): round(speed) for rows, speed in curve.items()}
+    words = ", ".join(f"{speed:,.0f} rows/s at {rows}" for rows, speed in curve.items())
+    return Finding(f"{name} batches", "fine", words, figures=figures)
+
+
+def judge_flights(name: str, flights: dict[int, float]) -> Finding:
+    figures = {"one": round(flights[1]), "two": round(flights[2])}
+    words = f"two batches in flight {flights[2]:,.0f} rows/s, one {flights[1]:,.0f}"
+    return Finding(f"{name} in flight", "fine", words, figures=figures)
+
+
+def judge_copies(pinned: float, pageable: float) -> Finding:
+    figures, words = {"pinned": pinned, "pageable": pageable}, f"pinned {pinned:.1f} GB/s, pageable {pageable:.1f}"
+    if pinned < pageable:
+        return Finding("cuda copies", "slow", words, "page-locked memory is scarce: ulimit -l unlimited", figures)
+    return Finding("cuda copies", "fine", words, figures=figures)

@@ -1,0 +1,71 @@
+"""Who else takes CPU here: the cores that runs of other people leave us."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import psutil
+
+from asyncplay.doctor.finding import Finding
+
+WINDOW_S = 0.7
+WORTH_A_WORD = 0.25  # cores
+
+
+class Busy(NamedTuple):
+    """A process and the cores it took."""
+
+    pid: int
+    name: str
+    cores: float
+
+
+def judge_neighbours(busy: Sequence[Busy], hidden_cores: float, usable: int) -> Finding:
+    """``busy`` is what we can see, ``hidden_cores`` what was taken by processes that we cannot see."""
+    taken = sum(process.cores for process in busy) + hidden_cores
+    top = sorted(busy, key=lambda process: -process.cores)[:3]
+    named = [f"{process.name} ({process.pid}) {process.cores:.2f}" for process in top if process.cores >= 0.05]
+    if hidden_cores >= WORTH_A_WORD:
+        named.append(f"processes out of sight {hidden_cores:.2f}")
+    figures = {"cores_taken": round(taken, 2), "hidden_cores": round(hidden_cores, 2)}
+    words = f"others take {taken:.2f} of {usable} cores" + (f": {', '.join(named)}" if named else "")
+    if taken < WORTH_A_WORD:
+        return Finding("other processes", "fine", words, figures=figures)
+    return Finding("other processes", "slow", words, "stop them, or use fewer cores: --workers N", figures)
+
+
+def look_at_neighbours(usable: int, window_s: float = WINDOW_S) -> Finding:
+    """Watch all processes but our own family for a while."""
+    family = {os.getpid(), *(child.pid for child in psutil.Process().children(recursive=True))}
+    machine_s, spent_s, started_s = _machine_s(), _spent_s(), time.perf_counter()
+    time.sleep(window_s)
+    watched_s = time.perf_counter() - started_s
+    later_s = _spent_s()
+    everybody = _difference(spent_s, later_s, watched_s)
+    hidden = (_machine_s() - machine_s) / watched_s - sum(process.cores for process in everybody)
+    return judge_neighbours([process for process in everybody if process.pid not in family], max(hidden, 0.0), usable)
+
+
+def _machine_s() -> float:
+    """CPU seconds of all cores since it started, by anybody, and those that a hypervisor gave to others."""
+    times = psutil.cpu_times()
+    return float(times.user + times.system + getattr(times, "steal", 0.0))
+
+
+def _spent_s() -> dict[tuple[int, str], float]:
+    spent = {}
+    for process in psutil.process_iter(["name", "cpu_times"]):
+        if (times := process.info["cpu_times"]) is not None:
+            spent[process.pid, process.info["name"]] = times.user + times.system
+    return spent
+
+
+def _difference(
+    before: Mapping[tuple[int, str], float], after: Mapping[tuple[int, str], float], seconds: float
+) -> list[Busy]:
+    return [
+        Busy(pid, name, (spent - before[pid, name]) / seconds)
+        for (pid, name), spent in after.items()
+        if (pid, name) in before
+    ]
