@@ -33,8 +33,8 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
 
 
 def unit_seed(run_seed: int, unit: int) -> int:
-    """The seed of a unit's game: the whole game follows from it and from the network's answers."""
-    return int(rng.stream(run_seed, unit)[0])
+    """The seed of a unit's game, 63 bits: the whole game follows from it and from the network's answers."""
+    return int(rng.stream(run_seed, unit)[0]) >> 1
 
 
 def ask_for(rows: Positions, ticket: int, *, model: int, thinking: int) -> Ask:
@@ -51,7 +51,7 @@ def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bo
     return Game(
         job=job,
         unit=unit,
-        seed=record.seed & (2**63 - 1),
+        seed=record.seed,
         reason="limit" if is_limit else "rules",
         returns=record.returns,
         outcome=outcome,

@@ -1,0 +1,216 @@
+"""run.sqlite: one file with everything a run has stored, and the only way into it.
+
+One connection writes, whoever likes may read meanwhile: the journal is a write-ahead log. All methods of ``Store``
+block and belong to one thread at a time.
+"""
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.data import schema
+from asyncplay.data.entries import EventEntry, GameEntry, Kept, MetricsEntry, Note, VersionEntry, Written
+from asyncplay.errors import AsyncplayError
+from asyncplay.records import pack
+
+FILE = "run.sqlite"
+Durability = Literal["process", "power"]
+SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
+CHECKPOINT_PAGES = 1000
+BUSY_S = 60.0  # a reader that copies the log back holds the writer up; longer than this is trouble
+
+
+class StoreError(AsyncplayError):
+    """A database that cannot be used; the message says what can be done."""
+
+
+class Store:
+    """The writing end.
+
+    Lifetime: from ``open_store`` to ``close``. Order: ``write`` is one transaction, on disk as the level of
+    durability says when it returns; one that raises leaves nothing behind and may be tried again.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.kept = read_kept(connection)
+
+    def write(self, games: Sequence[GameEntry], notes: Sequence[Note]) -> Written:
+        """Put everything in at once; a game whose unit is there already is left as it is."""
+        with _transaction(self.connection):
+            kept, is_new = self.kept, []
+            for game in games:
+                before = kept
+                kept = self._put_game(game, kept)
+                is_new.append(kept is not before)
+            for note in notes:
+                _put_note(self.connection, note)
+        self.kept = kept
+        return Written(kept, is_new)
+
+    def units(self) -> NDArray[np.int64]:
+        """The units of all games, ascending."""
+        return read_units(self.connection)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _put_game(self, game: GameEntry, kept: Kept) -> Kept:
+        done = self.connection.execute(schema.INSERT_GAME, _game_values(game, kept))
+        if done.rowcount == 0:
+            return kept
+        return Kept(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
+
+
+def open_store(folder: Path, meta: Mapping[str, str], durability: Durability = "power") -> Store:
+    """Open a run's store for writing, made first where there is none; StoreError says why it cannot be used.
+
+    ``meta`` is written into a new store and must agree with an old one where both name a key.
+    """
+    path = folder / FILE
+    try:
+        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection, path, meta, durability)
+            return Store(connection)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.DatabaseError as error:
+        raise unusable(path, error) from None
+
+
+def open_read_only(folder: Path) -> sqlite3.Connection:
+    """A reader's connection, which can change nothing; also while the run goes on."""
+    path = folder / FILE
+    if not path.is_file():
+        raise StoreError(f"{path}: there is no store; is {folder} the folder of a run?")
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
+        try:
+            check_schema(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+    except sqlite3.DatabaseError as error:
+        raise unusable(path, error) from None
+
+
+def unusable(path: Path, error: sqlite3.Error) -> StoreError:
+    """The error in words that name the file and the cure."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        folder = path.parent
+        return StoreError(f"{path} is damaged ({error}); `asyncplay data {folder} verify --repair` saves what it can")
+    return StoreError(f"{path} cannot be used: {error}")
+
+
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """StoreError unless the file is ours and of a version that this program knows."""
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if application != schema.APPLICATION_ID:
+        raise StoreError(f"{path} is a database, but not of a run")
+    if version > schema.SCHEMA_VERSION:
+        known = schema.SCHEMA_VERSION
+        raise StoreError(f"{path} has schema version {version}, this program knows {known}: use a newer asyncplay")
+    if version < schema.SCHEMA_VERSION:
+        raise StoreError(f"{path} has schema version {version}, which was never released")
+
+
+def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
+    return dict(connection.execute("SELECT key, value FROM meta"))
+
+
+def read_kept(connection: sqlite3.Connection) -> Kept:
+    number = int(connection.execute("SELECT ifnull(max(number), 0) FROM games").fetchone()[0])
+    games = int(connection.execute("SELECT count(*) FROM games").fetchone()[0])
+    last = connection.execute("SELECT first_row + rows FROM games ORDER BY number DESC LIMIT 1").fetchone()
+    return Kept(number, games, int(last[0]) if last else 0)
+
+
+def read_units(connection: sqlite3.Connection) -> NDArray[np.int64]:
+    cursor = connection.execute("SELECT unit FROM games ORDER BY unit")
+    return np.fromiter((unit for (unit,) in cursor), np.int64)
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, meta: Mapping[str, str], durability: Durability) -> None:
+    is_new = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS[durability]}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    if is_new:
+        _create(connection, meta)
+    check_schema(connection, path)
+    _check_meta(read_meta(connection), meta, path)
+
+
+def _create(connection: sqlite3.Connection, meta: Mapping[str, str]) -> None:
+    """All or nothing: a process that dies here leaves an empty database, which is made anew."""
+    own = {"schema_version": str(schema.SCHEMA_VERSION), "created": f"{time.time():.3f}"}
+    with _transaction(connection):
+        for statement in schema.TABLES.split(";\n"):
+            connection.execute(statement)
+        connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", {**own, **meta}.items())
+        connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
+
+
+def _check_meta(stored: Mapping[str, str], wanted: Mapping[str, str], path: Path) -> None:
+    for key, value in wanted.items():
+        if stored.get(key, value) != value:
+            raise StoreError(f"{path} belongs to a run with {key} {stored[key]}, this one has {value}")
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # some failures have rolled it back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _game_values(game: GameEntry, kept: Kept) -> tuple[object, ...]:
+    record = game.record
+    versions = record.versions.tolist()
+    return (
+        kept.number + 1,
+        game.unit,
+        game.time_s,
+        game.worker,
+        game.seed,
+        len(game.returns),
+        len(record.actions),
+        game.reason,
+        json.dumps(game.returns.tolist()),
+        json.dumps(game.outcome.tolist()),
+        min(versions, default=None),
+        max(versions, default=None),
+        kept.rows,
+        len(record.decisions),
+        pack(record),
+    )
+
+
+def _put_note(connection: sqlite3.Connection, note: Note) -> None:
+    match note:
+        case VersionEntry():
+            connection.execute(schema.INSERT_VERSION, note)
+        case EventEntry():
+            connection.execute(schema.INSERT_EVENT, note)
+        case MetricsEntry():
+            rows = [(name, note.time_s, value) for name, value in note.values.items()]
+            connection.executemany(schema.INSERT_METRIC, rows)
