@@ -27,7 +27,8 @@ CREATE TABLE games (
     highest_version INTEGER,
     first_row INTEGER NOT NULL,
     rows INTEGER NOT NULL,
-    record BLOB NOT NULL
+    record BLOB NOT NULL,
+    crc INTEGER NOT NULL
 );
 CREATE INDEX games_by_row ON games (first_row);
 
@@ -56,8 +57,8 @@ CREATE TABLE metrics (
 
 INSERT_GAME = """
 INSERT INTO games (number, unit, time, worker, seed, seats, length, reason, returns, outcome,
-    lowest_version, highest_version, first_row, rows, record)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    lowest_version, highest_version, first_row, rows, record, crc)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (unit) DO NOTHING
 """
 INSERT_VERSION = "INSERT OR REPLACE INTO versions (version, time, step, games) VALUES (?, ?, ?, ?)"

@@ -8,9 +8,10 @@ import contextlib
 import json
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +187,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def _game_values(game: GameEntry, kept: Kept) -> tuple[object, ...]:
     record = game.record
     versions = record.versions.tolist()
-    return (
+    values = (
         kept.number + 1,
         game.unit,
         game.time_s,
@@ -203,6 +204,14 @@ def _game_values(game: GameEntry, kept: Kept) -> tuple[object, ...]:
         len(record.decisions),
         pack(record),
     )
+    return (*values, row_crc(values))
+
+
+def row_crc(values: Sequence[Any]) -> int:
+    """Over a row of games without its last column. SQLite has no checksums of its own: a flipped bit in a row reads
+    like any other value."""
+    *others, record = values
+    return zlib.crc32(json.dumps(others).encode(), zlib.crc32(record))
 
 
 def _put_note(connection: sqlite3.Connection, note: Note) -> None:

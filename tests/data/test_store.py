@@ -11,7 +11,16 @@ from entry_cases import make_game
 
 from asyncplay.data.entries import EventEntry, Kept, MetricsEntry, VersionEntry
 from asyncplay.data.schema import SCHEMA_VERSION, TABLES
-from asyncplay.data.store import FILE, StoreError, open_read_only, open_store, read_kept, read_meta, read_units
+from asyncplay.data.store import (
+    FILE,
+    StoreError,
+    open_read_only,
+    open_store,
+    read_kept,
+    read_meta,
+    read_units,
+    row_crc,
+)
 from asyncplay.records import unpack
 
 META = {"game": "connect4", "options": "{}", "seed": "0", "players": "2"}
@@ -156,3 +165,19 @@ def test_every_column_is_documented():
         for column in memory.execute(f"PRAGMA table_info({table})"):
             assert f"`{column[1]}`" in text, f"{table}.{column[1]}"
     memory.close()
+
+
+def test_every_column_of_a_game_is_under_its_checksum(tmp_path):
+    """Another value in any column, or any other bit of the record, gives another number."""
+    store = open_store(tmp_path, META)
+    store.write([make_game(5)], [])
+    *values, crc = store.connection.execute("SELECT * FROM games").fetchone()
+    store.close()
+
+    assert row_crc(values) == crc
+    for place in range(len(values) - 1):
+        assert row_crc([*values[:place], "another", *values[place + 1 :]]) != crc
+    for bit in range(8 * len(values[-1])):
+        flipped = bytearray(values[-1])
+        flipped[bit // 8] ^= 1 << bit % 8
+        assert row_crc([*values[:-1], bytes(flipped)]) != crc
