@@ -1,0 +1,125 @@
+"""Small marks that pictures of a run are made of: figures, bars, lines of a given width.
+
+A line is a list of rich's segments. Tables and texts of rich would look the same; they take ten times as long to
+draw, four times a second, from the processor that plays.
+"""
+
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from rich.color import ColorSystem
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
+from rich.style import Style
+
+Line = list[Segment]
+
+PLAIN, DIM, BOLD = Style(), Style(dim=True), Style(bold=True)
+HEAD, GOOD, BAD, HOT = Style(color="cyan"), Style(color="green"), Style(color="red", bold=True), Style(color="yellow")
+BLOCKS = "▁▂▃▄▅▆▇█"
+SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
+PARTS = " ▏▎▍▌▋▊▉"
+
+
+def line(*parts: str | tuple[str, Style]) -> Line:
+    """``line("rows/s ", ("12,345", BOLD))``"""
+    return [Segment(part, PLAIN) if isinstance(part, str) else Segment(*part) for part in parts]
+
+
+def fit(content: Line, width: int) -> Line:
+    """Cut or filled up to exactly ``width`` cells."""
+    return Segment.adjust_line_length(content, width, style=PLAIN)
+
+
+def wrap(text: str, width: int, most: int) -> list[str]:
+    """Break at blanks into at most ``most`` lines; what does not fit ends in an ellipsis."""
+    rows: list[str] = [""]
+    for word in text.split():
+        joined = f"{rows[-1]} {word}".strip()
+        if len(joined) <= width or not rows[-1]:
+            rows[-1] = joined
+        else:
+            rows.append(word)
+    if len(rows) > most:
+        rows[most - 1] = " ".join(rows[most - 1 :])
+    return [short(row, width) for row in rows[:most]]
+
+
+def short(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
+def heading(title: str, width: int) -> Line:
+    return line((f"{title} ", HEAD), ("─" * max(width - len(title) - 1, 0), DIM))
+
+
+def chart(values: Sequence[float], width: int, height: int) -> list[str]:
+    """The last ``width`` values as columns from 0 to their highest, top line first; nothing at all is a flat line."""
+    shown = values[-width:]
+    top = max(shown, default=0.0)
+    steps = height * len(BLOCKS)
+    levels = [max(math.ceil(value / top * steps), 1) if top > 0 else 1 for value in shown]
+    return ["".join(_cell(level - row * len(BLOCKS)) for level in levels) for row in reversed(range(height))]
+
+
+def _cell(level: int) -> str:
+    """One cell filled to so many eighths; less than none is blank."""
+    return BLOCKS[min(level, len(BLOCKS)) - 1] if level > 0 else " "
+
+
+def bar(share: float, width: int) -> str:
+    """``share`` of ``width`` cells, to an eighth of a cell; what is not nothing shows."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    eighths = max(eighths, 1) if share > 0 else 0
+    whole, part = divmod(eighths, 8)
+    return "█" * whole + (PARTS[part] if part else "")
+
+
+def count(value: float) -> str:
+    """Four digits are enough to watch: 9,876 12.3k 4.57M."""
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= limit:
+            scaled = value / (1e3 if unit == "k" else limit)
+            return f"{scaled:.{_decimals(scaled)}f}{unit}"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{_decimals(value)}f}"
+
+
+def _decimals(value: float) -> int:
+    return max(0, 2 - max(int(math.log10(abs(value))), 0)) if value else 0
+
+
+def duration(seconds: float) -> str:
+    minutes, whole = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{whole:02d}"
+
+
+class Frame:
+    """A picture: as many lines as the screen has, each as wide as it is."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.lines = list(lines)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for content in self.lines:
+            yield from content
+            yield Segment.line()
+
+    def texts(self) -> list[str]:
+        return ["".join(segment.text for segment in content) for content in self.lines]
+
+    def encode(self, colours: ColorSystem | None) -> list[str]:
+        """Each line as a terminal takes it."""
+        return ["".join(map(partial(_encode, colours), content)) for content in self.lines]
+
+
+def _encode(colours: ColorSystem | None, segment: Segment) -> str:
+    return segment.style.render(segment.text, color_system=colours) if segment.style else segment.text
+
+
+def colours_of(environment: Mapping[str, str]) -> ColorSystem | None:
+    """What the terminal can show; None when the person wants no colours (NO_COLOR)."""
+    console = Console(file=io.StringIO(), force_terminal=True, _environ=environment)
+    return None if console.no_color else SYSTEMS.get(console.color_system or "")

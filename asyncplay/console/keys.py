@@ -1,0 +1,69 @@
+"""What each key asks for, given what the run looks like: pure functions, the same near and far."""
+
+from typing import NamedTuple
+
+from asyncplay.live.snapshot import Snapshot
+
+TIMEOUT, MAX_ROWS, WORKERS = "batch.timeout_ms", "batch.max_rows", "pool.workers"
+AUTO = "auto"
+FIRST_TIMEOUT_MS = 2.0  # where a learned timeout is pinned first
+LEAST_TIMEOUT_MS = 0.25  # below it comes 0
+
+KEYS = {
+    "[ ]": "batch timeout down, up",
+    "a": "batch timeout back to auto",
+    "- +": "max rows of a batch down, up",
+    "w W": "workers fewer, more",
+    "u": "undo the last change",
+    "p": "pause, go on",
+    "c": "checkpoint now",
+    "l": "log panel",
+    "?": "this help",
+}
+
+
+class Request(NamedTuple):
+    """A verb for whoever steers the run, and its argument."""
+
+    verb: str
+    argument: str = ""
+
+
+VERBS = {"u": Request("undo"), "c": Request("checkpoint"), "p": Request("pause")}
+
+
+def request(key: str, shot: Snapshot) -> Request | None:
+    """What to ask of the run; None when the key asks for nothing, or for nothing new."""
+    if key in VERBS:
+        return VERBS[key]
+    change = _change(key, {tunable.key: tunable.value for tunable in shot.tunables})
+    return None if change is None else Request("set", change)
+
+
+def _change(key: str, values: dict[str, str]) -> str | None:
+    """``KEY=VALUE``; None where the run has no such setting."""
+    match key:
+        case "[" | "]" if TIMEOUT in values:
+            return f"{TIMEOUT}={_timeout(values[TIMEOUT], key == ']')}"
+        case "a" if TIMEOUT in values:
+            return f"{TIMEOUT}={AUTO}"
+        case "-" | "_" | "+" | "=" if MAX_ROWS in values:
+            return f"{MAX_ROWS}={_max_rows(int(values[MAX_ROWS]), key in '+=')}"
+        case "w" | "W" if WORKERS in values:
+            return f"{WORKERS}={max(int(values[WORKERS]) + (1 if key == 'W' else -1), 1)}"
+    return None
+
+
+def _timeout(value: str, is_up: bool) -> str:
+    """Doubled or halved; from auto it starts at 2 ms."""
+    if value == AUTO:
+        return f"{FIRST_TIMEOUT_MS:g}"
+    timeout_ms = float(value)
+    if is_up:
+        return f"{max(timeout_ms * 2, LEAST_TIMEOUT_MS):g}"
+    return f"{timeout_ms / 2:g}" if timeout_ms > LEAST_TIMEOUT_MS else "0"
+
+
+def _max_rows(value: int, is_up: bool) -> int:
+    """The next power of two."""
+    return 1 << value.bit_length() if is_up else 1 << max((value - 1).bit_length() - 1, 0)

@@ -1,0 +1,64 @@
+"""What each key asks for: the next value of a setting, or a verb."""
+
+from dataclasses import replace
+
+import pytest
+from live.snapshots import NEURAL
+
+from asyncplay.console.keys import Request, request
+from asyncplay.console.terminal import difference, keys_in
+from asyncplay.live.snapshot import Tuned
+
+
+def shot(**values: str):
+    keys = {"timeout": "batch.timeout_ms", "rows": "batch.max_rows", "workers": "pool.workers"}
+    return replace(NEURAL, tunables=tuple(Tuned(keys[name], value, 0, 9, (), "") for name, value in values.items()))
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [
+        ("[", "auto", "2"), ("]", "auto", "2"), ("]", "2", "4"), ("[", "2", "1"), ("[", "0.25", "0"), ("[", "0", "0"),
+        ("]", "0", "0.25"), ("]", "0.25", "0.5"), ("a", "4", "auto"), ("a", "auto", "auto"),
+    ],
+)  # fmt: skip
+def test_the_timeout_doubles_and_halves_and_goes_back_to_auto(key, before, after):
+    assert request(key, shot(timeout=before)) == Request("set", f"batch.timeout_ms={after}")
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [("+", 1024, 2048), ("=", 1000, 1024), ("-", 1024, 512), ("_", 1000, 512), ("-", 2, 1), ("-", 1, 1), ("+", 1, 2)],
+)
+def test_max_rows_goes_by_powers_of_two(key, before, after):
+    assert request(key, shot(rows=str(before))) == Request("set", f"batch.max_rows={after}")
+
+
+def test_workers_go_one_by_one_and_never_to_none():
+    assert request("W", shot(workers="2")) == Request("set", "pool.workers=3")
+    assert request("w", shot(workers="2")) == Request("set", "pool.workers=1")
+    assert request("w", shot(workers="1")) == Request("set", "pool.workers=1")
+
+
+def test_the_verbs_have_a_key_each():
+    assert [request(key, shot()) for key in "upc"] == [Request("undo"), Request("pause"), Request("checkpoint")]
+
+
+@pytest.mark.parametrize("key", "[]a-+wWxyz \n\x1b")
+def test_a_key_without_meaning_here_asks_for_nothing(key):
+    assert request(key, shot()) is None
+
+
+def test_arrows_and_function_keys_are_no_keys_of_ours():
+    assert keys_in(b"\x1b[A") == ""
+    assert keys_in(b"]]") == "]]"
+    assert keys_in(b"l\x1b[A") == "l"
+    assert keys_in("\xe9".encode()) == "\xe9"
+    assert keys_in(b"\xff") == ""
+
+
+def test_only_lines_that_changed_are_written():
+    assert difference(["one", "two"], ["one", "TWO"]) == "\x1b[2;1HTWO\x1b[0m\x1b[K"
+    assert difference(["one"], ["one"]) == ""
+    whole = difference(["one"], ["one", "two"])
+    assert whole.startswith("\x1b[2J\x1b[1;1Hone")

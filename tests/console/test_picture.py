@@ -1,0 +1,197 @@
+"""Screens by their content: what is shown at which size, and what is folded away first."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from live.snapshots import NEURAL, SYNTHETIC
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.console import Console
+
+from asyncplay.console.ink import bar, chart, colours_of, count, duration, wrap
+from asyncplay.console.layout import share_out
+from asyncplay.console.picture import Opened, draw
+from asyncplay.live.snapshot import Event, Rounds, Verdict, Worker
+
+SIZES = [(80, 24), (140, 45), (40, 10), (20, 5), (1, 1), (300, 100)]
+CLOSED = Opened()
+
+
+def screen(shot=NEURAL, opened=CLOSED, columns=80, rows=24) -> str:
+    return "\n".join(draw(shot, opened, columns, rows).texts())
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+@pytest.mark.parametrize("shot", [NEURAL, SYNTHETIC])
+@pytest.mark.parametrize("opened", [CLOSED, Opened(log=True), Opened(help=True, said="so it is")])
+def test_a_picture_has_exactly_the_size_of_the_screen(shot, opened, columns, rows):
+    texts = draw(shot, opened, columns, rows).texts()
+    assert [cell_len(text) for text in texts] == [columns] * rows
+
+
+def test_80_by_24_shows_every_panel_and_every_figure():
+    shown = screen()
+    for words in (
+        "connect4, self-play  0:12:34  running",
+        "device-bound: device busy 97 % of the time; a smaller net (net.blocks)",
+        "12.3k rows/s  77% of the device's 16.0k",
+        "rows 9.00M         games 5,151",
+        "games/min 412      left 0:11:46",
+        "timeout auto       max rows 1,024",
+        "mean batch 302     queued 64",
+        "wait p50 1.50 ms   p95 6.25 ms",
+        "a 2.50 ms          b 55.50 us",
+        "linger integral won the last trial",
+        "to 256 ███████████████████████ 50%",
+        "version 17         steps 425, 3.50/s",
+        "policy loss 1.234  value loss 0.567",
+        "replay 250k        age 120k rows",
+        "limiter steady",
+        "workers 1 of 2 ready",
+        " 1 suspect  2,551 games  6,146/s 1 died",
+        "random 0.975 (0.930 to 1.000)",
+        "games 5,140        commit lag 35.5 ms",
+        "batch.timeout_ms 2 -> 4: +6.1 % rows/s (+-1.2), wait p50 +0.8 ms",
+        "worker 1 died: exit 7; a new one starts in 0.1 s",
+        "? help q stop",
+    ):
+        assert words in shown
+
+
+def test_140_by_45_has_room_for_a_tall_chart_and_the_reason_of_a_death():
+    shown = screen(columns=140, rows=45).splitlines()
+    assert [line[:4] for line in shown[4:9]] == ["▄▇█ ", "███ ", "███ ", "███ ", "███ "]
+    assert any("1 died: exit 7" in line for line in shown)
+
+
+def test_40_by_10_keeps_the_verdict_the_throughput_and_the_last_error():
+    shown = screen(columns=40, rows=10)
+    assert "device-bound: device busy 97 % of the" in shown
+    assert "12.3k rows/s  77% of the device's 16.0k" in shown
+    assert "worker 1 died: exit 7" in shown
+    assert "? help" in shown
+    assert "learning" not in shown
+    assert "rows a batch" not in shown
+
+
+def test_without_a_learner_or_a_store_their_panels_are_not_there():
+    shown = screen(SYNTHETIC)
+    assert "timeout auto" in shown
+    assert [words for words in ("learning", "store", "strength", "changes", "left") if words in shown] == []
+
+
+def test_a_simulated_device_is_called_so():
+    shot = replace(SYNTHETIC, throughput=replace(SYNTHETIC.throughput, is_simulated=True))
+    assert "77% of the simulated device's 16.0k" in screen(shot, columns=140)
+
+
+def test_a_tabular_run_shows_its_rounds():
+    shot = replace(SYNTHETIC, batch=None, rounds=Rounds(120, 1_500_000, 0.25, 0.125, 936))
+    shown = screen(shot)
+    assert "rounds 120         iterations 1.50M" in shown
+    assert "round 0.25 s       merging 12%" in shown
+    assert "timeout" not in "\n".join(shown.splitlines()[:-1])
+
+
+def test_workers_in_trouble_are_folded_away_last():
+    crowd = tuple(Worker(number, "ready", 1, 10, 5.0, 0, "") for number in range(64))
+    shot = replace(NEURAL, workers=(*crowd, Worker(64, "suspect", 2, 3, 0.0, 0, "")))
+    shown = screen(shot)
+    assert "workers 64 of 65 ready" in shown
+    assert "64 suspect" in shown
+    assert "63 ready" not in shown
+
+
+def test_the_log_panel_shows_the_latest_lines_and_help_every_key():
+    shot = replace(NEURAL, log=tuple(f"line {number}" for number in range(50)))
+    assert "line 49" not in screen(shot)
+    assert "line 49" in screen(shot, Opened(log=True))
+    helped = screen(shot, Opened(help=True))
+    for keys in ("[ ]  batch timeout", "a  batch timeout back", "- +  max rows", "w W  workers", "u  undo", "p  pause"):
+        assert keys in helped
+    for keys in ("c  checkpoint", "l  log panel", "?  this help", "q  stop and save"):
+        assert keys in helped
+    assert "q  leave; the run goes on" in screen(shot, Opened(help=True, is_owner=False))
+
+
+def test_the_answer_to_a_key_hides_an_event_but_never_an_error():
+    fine = replace(NEURAL, event=Event(0.0, "version 18 is out", False))
+    assert "version 18 is out" in screen(fine)
+    assert "version 18 is out" not in screen(fine, Opened(said="paused"))
+    both = screen(NEURAL, Opened(said="paused"))
+    assert "worker 1 died" in both
+    assert "\npaused" in both
+
+
+def test_a_long_verdict_takes_two_lines_and_then_an_ellipsis():
+    shot = replace(NEURAL, verdict=Verdict("worker-bound", "word " * 40, "more workers"))
+    shown = screen(shot, columns=40, rows=10).splitlines()
+    assert shown[1].startswith("worker-bound: word")
+    assert shown[2].rstrip().endswith("…")
+    assert shown[3].startswith("throughput")
+
+
+def test_without_colours_there_is_no_escape_code():
+    frame = draw(NEURAL, CLOSED, 80, 24)
+    assert "\x1b" not in "".join(frame.encode(None))
+    assert "\x1b" in "".join(frame.encode(ColorSystem.STANDARD))
+    assert frame.encode(None) == frame.texts()
+
+
+def test_colours_are_those_of_the_terminal_and_none_with_no_color():
+    assert colours_of({"TERM": "xterm-256color"}) is ColorSystem.EIGHT_BIT
+    assert colours_of({"TERM": "xterm", "COLORTERM": "truecolor"}) is ColorSystem.TRUECOLOR
+    assert colours_of({"TERM": "xterm-256color", "NO_COLOR": "1"}) is None
+    assert colours_of({"TERM": "dumb"}) is None
+
+
+def test_rich_prints_a_picture_as_it_is():
+    console = Console(file=io.StringIO(), width=80, height=24, record=True)
+    frame = draw(NEURAL, CLOSED, 80, 24)
+    console.print(frame, end="")
+    assert console.export_text(styles=False).splitlines() == frame.texts()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"), (0.5, "0.50"), (3.14159, "3.14"), (42.25, "42.2"), (999.6, "1,000"), (9_999, "9,999"),
+        (12_345, "12.3k"), (123_456, "123k"), (4_567_890, "4.57M"), (9e9, "9.00G"), (-12_345, "-12.3k"),
+    ],
+)  # fmt: skip
+def test_a_count_is_short(value, text):
+    assert count(value) == text
+
+
+def test_a_chart_reaches_from_nothing_to_the_highest_value():
+    assert chart([0, 1, 4, 8], 10, 1) == ["▁▁▄█"]
+    assert chart([0, 0], 10, 1) == ["▁▁"]
+    assert chart([], 10, 2) == ["", ""]
+    assert chart([1, 2, 3], 2, 1) == ["▆█"]
+    assert chart([4, 8], 2, 2) == [" █", "██"]
+
+
+def test_a_bar_is_drawn_to_an_eighth_and_something_is_never_nothing():
+    assert bar(1.0, 4) == "████"
+    assert bar(0.5, 3) == "█▌"
+    assert bar(0.001, 4) == "▏"
+    assert bar(0.0, 4) == ""
+
+
+def test_words_wrap_at_blanks():
+    assert wrap("one two three four", 8, 2) == ["one two", "three f…"]
+    assert wrap("one two", 80, 2) == ["one two"]
+
+
+def test_a_duration_is_read_at_a_glance():
+    assert duration(3_723.9) == "1:02:03"
+
+
+def test_room_goes_by_rank_first_the_least_of_each_then_the_rest():
+    wants = [(2, 3, 8), (1, 2, 4), (3, 2, 9)]
+    assert share_out(wants, 21) == [8, 4, 9]
+    assert share_out(wants, 10) == [4, 4, 2]
+    assert share_out(wants, 6) == [3, 3, 0]
+    assert share_out(wants, 4) == [0, 2, 2]
+    assert share_out(wants, 1) == [0, 0, 0]
