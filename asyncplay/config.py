@@ -141,6 +141,22 @@ class ReplaySection(Section):
     """Most rows of the window."""
 
 
+class CheckpointSection(Section):
+    """When everything is saved. TOML section ``[checkpoint]``; a run's end, a signal and a failure always save."""
+
+    every_s: float = Field(300.0, ge=0)
+    """Time between two checkpoints; 0 for none by time."""
+
+    every_steps: int = Field(0, ge=0)
+    """Training steps between two checkpoints; 0 for none by steps."""
+
+    keep_last: int = Field(3, ge=1)
+    """So many of the newest are kept,"""
+
+    keep_every: int = Field(0, ge=0)
+    """and every one whose number is a multiple of this; 0 for none."""
+
+
 class ArenaSection(Section):
     """Matches while the run goes on. TOML section ``[arena]``."""
 
@@ -267,6 +283,7 @@ class Config(Section):
     net: NetSection = NetSection()
     learn: LearnSection = LearnSection()
     replay: ReplaySection = ReplaySection()
+    checkpoint: CheckpointSection = CheckpointSection()
     arena: ArenaSection = ArenaSection()
     pool: PoolSection = PoolSection()
     batch: BatchSection = BatchSection()

@@ -73,6 +73,18 @@ class Ledger:
         self._open: dict[int, _Open] = {}
         self._tester: int | None = None
 
+    def restore(self, done: NDArray[np.int64]) -> None:
+        """Go on where these units, ascending, are done: what is missing between them is issued first."""
+        assert self.books.issued == 0, "a ledger is restored before it issues anything"
+        self.books.issued = self.books.done = len(done)
+        edges = np.concatenate([[-1], done]).astype(np.int64)
+        for before in np.flatnonzero(np.diff(edges) > 1):
+            first, stop = int(edges[before]) + 1, int(edges[before + 1])
+            n_wanted = (stop if self._total is None else min(stop, self._total)) - first
+            if n_wanted > 0:
+                self._returned.append(Piece(first, n_wanted))
+        self._next_unit = int(edges[-1]) + 1
+
     @property
     def is_settled(self) -> bool:
         """Whether all work that was asked for has come back or was set aside."""
@@ -104,7 +116,7 @@ class Ledger:
         assert count > 0, "a job holds at least one unit"
         is_busy = self.outstanding(worker) > 0
         if self._returned and (self._returned[0].deaths == 0 or not is_busy):
-            piece = self._returned.popleft()
+            piece = self._take_back(count)
             self.books.reissued += piece.size
             return self._book(worker, piece)
         if is_busy and (self._is_on_trial(worker) or self._is_tester(worker)):
@@ -148,6 +160,14 @@ class Ledger:
         self._open[job] = _Open(piece, worker, np.zeros(piece.size, np.bool_))
         self.books.issued += piece.size
         return job, piece
+
+    def _take_back(self, count: int) -> Piece:
+        """What waits longest, no more than ``count`` units of it where it may be divided."""
+        piece = self._returned.popleft()
+        if piece.size <= count or not self._is_divisible:
+            return piece
+        self._returned.appendleft(piece._replace(first=piece.first + count, size=piece.size - count))
+        return piece._replace(size=count)
 
     def _is_tester(self, worker: int) -> bool:
         """While suspect units wait, the first worker to ask for more is given no more until it is idle."""

@@ -96,6 +96,12 @@ class Limiter:
             self._changed.clear()
             await self._changed.wait()
 
+    async def until_training_waits(self) -> None:
+        """Return when no batch may be drawn."""
+        while self.can_sample:
+            self._changed.clear()
+            await self._changed.wait()
+
     def shares(self) -> Shares:
         return shares(self._pace, self._counts)
 

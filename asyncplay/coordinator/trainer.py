@@ -16,7 +16,7 @@ from asyncplay.coordinator.limiter import Limiter
 from asyncplay.data.replay import Draw, Replay, augment
 from asyncplay.errors import WireError
 from asyncplay.model.backend import Backend, Prepared
-from asyncplay.model.learner import Learner, StepReport
+from asyncplay.model.learner import Learner, Saved, StepReport
 from asyncplay.model.weights import Weights, distance
 from asyncplay.payloads import Examples, Ints
 from asyncplay.stats import TrainStats
@@ -50,6 +50,15 @@ class Published(NamedTuple):
     weights: Weights
     step: int  # after which they were taken
     at_s: float
+
+
+class Progress(NamedTuple):
+    """What a checkpoint keeps of a trainer, taken between two steps."""
+
+    learner: Saved
+    published: Published
+    age_s: float  # of what is published
+    last_version: int
 
 
 class _Work(NamedTuple):
@@ -89,16 +98,21 @@ class Trainer:
         seed: int,
         publishing: Publishing = Publishing(),  # noqa: B008  # frozen
         turns: tuple[Ints, Ints] | None = None,  # int32[Y, F] and int32[Y, A], the symmetries of the game
-        version: int = 0,  # of the weights that the backend begins with, which are the learner's
+        published: Published | None = None,  # what the backend begins with; None: the learner's weights, version 0
+        last_version: int = 0,  # that was ever given; the next one is higher
         micro_s: Callable[[], float] = lambda: math.inf,  # longest that a micro-batch shall take
         on_published: Callable[[int, Weights], None] = lambda version, weights: None,
+        on_step: Callable[[int], None] = lambda step: None,
         is_lockstep: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._learner, self._backend, self._replay, self._limiter = learner, backend, replay, limiter
         self._seed, self._publishing, self._turns, self._micro_s = seed, publishing, turns, micro_s
-        self._on_published, self._is_lockstep, self._clock = on_published, is_lockstep, clock
-        self._published = Published(version, learner.weights(), learner.steps, clock())
+        self._on_published, self._on_step = on_published, on_step
+        self._is_lockstep, self._clock = is_lockstep, clock
+        self._published = published or Published(0, learner.weights(), learner.steps, clock())
+        self._last_version = max(last_version, self._published.version)
+        self._step_lock = asyncio.Lock()  # held from a draw until what follows from it is published
         self._lane: Lane | None = None
         self._todo: deque[_Work] = deque()
         self._is_running = False
@@ -131,9 +145,25 @@ class Trainer:
         """Train until cancelled."""
         while True:
             await self._limiter.until_can_sample()
-            finished = await self._step(await self._next_batch())
-            if finished.weights is not None:
-                await self._publish(finished.weights, finished.report.step)
+            async with self._step_lock:
+                await self._train()
+
+    async def progress(self) -> Progress:
+        """Take a copy of everything between two steps; the lane must be running."""
+        async with self._step_lock:
+            return self._progress(await self.on_lane(self._learner.save))
+
+    def last_progress(self) -> Progress:
+        """The same once neither this trainer nor the lane runs any more."""
+        return self._progress(self._learner.save())
+
+    async def until_at_rest(self) -> None:
+        """Return when the limiter lets no further step begin and none is under way."""
+        while True:
+            await self._limiter.until_training_waits()
+            async with self._step_lock:
+                if not self._limiter.can_sample:
+                    return
 
     async def on_lane(self, work: Callable[[], Result]) -> Result:
         """Run ``work`` on the lane's thread, where the learner lives, after what is queued already."""
@@ -174,6 +204,15 @@ class Trainer:
             landed=lambda result, seconds: self._landed(),
             deliver=lambda result: _deliver(work, result),
         )
+
+    def _progress(self, saved: Saved) -> Progress:
+        return Progress(saved, self._published, self._clock() - self._published.at_s, self._last_version)
+
+    async def _train(self) -> None:
+        finished = await self._step(await self._next_batch())
+        if finished.weights is not None:
+            await self._publish(finished.weights, finished.report.step)
+        self._on_step(finished.report.step)
 
     def _landed(self) -> None:
         self._is_running = False
@@ -228,12 +267,13 @@ class Trainer:
         if prepared is not None:
             await self.on_lane(lambda: self._backend.swap(prepared))
             self._published = Published(prepared.version, weights, step, now_s)
+            self._last_version = prepared.version
             self._on_published(prepared.version, weights)
 
     def _prepare_weights(self, weights: Weights, age_s: float) -> Prepared | None:
         moved = distance(weights, self._published.weights)
         is_due = self._publishing.is_due(moved, age_s)
-        return self._backend.prepare(weights, self.version + 1) if is_due else None
+        return self._backend.prepare(weights, self._last_version + 1) if is_due else None
 
     async def _aside(self, work: Callable[[], Result]) -> Result:
         """Away from the loop, or right here where the order of things must not depend on threads."""

@@ -50,7 +50,7 @@ class Replay:
     """Keeps the rows of the window.
 
     Lifetime: one run. All methods belong to the loop; what takes long, ``Draw.gather``, belongs to nobody.
-    Limit: the window's rows and at most two blocks more.
+    Limit: the window's rows and at most two blocks more, and what waits while it is refilled.
     """
 
     def __init__(
@@ -69,6 +69,8 @@ class Replay:
         self.feature_dtype = np.dtype(feature_dtype)
         self._features, self._players = features, players
         self._blocks: dict[int, _Block] = {}
+        self._missing = 0  # rows that ``refill`` will bring
+        self._late: list[Examples] = []  # came before those and wait for them
 
     @property
     def rows(self) -> int:
@@ -79,13 +81,38 @@ class Replay:
     def held_bytes(self) -> int:
         return sum(block.held_bytes for block in self._blocks.values())
 
-    def begin_at(self, number: int) -> None:
-        """Give the next row this number, as if those before had come and gone; only while empty."""
+    def begin_at(self, number: int, missing: int = 0) -> None:
+        """Give the next row this number, as if those before had come and gone; only while empty.
+
+        The next ``missing`` rows come by ``refill``, in order; what ``add`` brings meanwhile waits and follows them.
+        """
         assert self.inserted == 0, "rows were added already"
         self.inserted = self._first = number
+        self._missing = missing
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing; before, nothing can be drawn."""
+        return not self._missing
+
+    def refill(self, examples: Examples) -> None:
+        """Take the next of the missing rows."""
+        assert examples.rows <= self._missing, "more rows came back than had been there"
+        self._append(examples)
+        self._missing -= examples.rows
+        if self.is_whole:
+            late, self._late = self._late, []
+            for rows in late:
+                self._append(rows)
 
     def add(self, examples: Examples) -> None:
         """Take copies of the rows; what leaves the window is forgotten."""
+        if self.is_whole:
+            self._append(examples)
+        else:
+            self._late.append(examples)
+
+    def _append(self, examples: Examples) -> None:
         start = 0
         while start < examples.rows:
             number, place = divmod(self.inserted, self._block_rows)
@@ -97,6 +124,7 @@ class Replay:
 
     def draw(self, n: int, generator: np.random.Generator) -> Draw:
         """Choose ``n`` rows of the window, each draw independent of the others."""
+        assert self.is_whole, "the window is not refilled yet"
         assert self.rows, "nothing to draw from"
         numbers = np.sort(self.inserted - 1 - self._ages(n, generator))
         self.age_rows = float(self.inserted - 1 - numbers.mean())

@@ -149,3 +149,27 @@ def test_reports_that_cannot_be_true_are_refused():
     ]:
         with pytest.raises(WireError):
             ledger.done(worker, number, np.array(units))
+
+
+@given(st.sets(st.integers(0, 60)), st.none() | st.integers(0, 80), st.integers(1, 7))
+def test_a_restored_ledger_issues_exactly_what_is_missing(done, total, count):
+    ledger = Ledger(total)
+    ledger.restore(np.array(sorted(done), np.int64))
+    assert ledger.books.issued == ledger.books.done == len(done)
+    goal = 70 if total is None else total
+
+    issued: list[int] = []
+    while ledger.has_work and (not issued or issued[-1] < goal):
+        job = ledger.issue(0, count)
+        assert job is not None
+        number, piece = job
+        assert piece.size <= count
+        issued += range(piece.first, piece.first + piece.size)
+        ledger.finish(0, number)
+
+    assert len(issued) == len(set(issued))
+    assert not done & set(issued)
+    assert set(range(goal)) <= done | set(issued)
+    if total is not None:
+        assert set(issued) == set(range(total)) - done
+        assert ledger.is_settled

@@ -1,6 +1,7 @@
 """The trainer on a real lane with a real, tiny network."""
 
 import asyncio
+import json
 import math
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from asyncplay.coordinator.gamerows import examples_of
 from asyncplay.coordinator.lane import Finish, Lane, Task
 from asyncplay.coordinator.limiter import Balance, Limiter, Pace
-from asyncplay.coordinator.trainer import LEAST_MICRO_ROWS, Publishing, Trainer, even_rows, micro_rows
+from asyncplay.coordinator.trainer import LEAST_MICRO_ROWS, Published, Publishing, Trainer, even_rows, micro_rows
 from asyncplay.data.replay import Replay, Window, augment
 from asyncplay.errors import AsyncplayError, WireError
 from asyncplay.model.backend import Prepared
@@ -430,7 +431,9 @@ def test_the_share_of_the_lane_follows_the_limiter():
 
 
 async def test_statistics_tell_age_lag_and_counts():
-    rig = Rig(Pace(ratio=1, batch_rows=64, band_rows=64), version=7)
+    learner = new_learner()
+    published = Published(7, learner.weights(), 0, 0.0)
+    rig = Rig(Pace(ratio=1, batch_rows=64, band_rows=64), learner=learner, published=published)
     rig.trainer.take(game(0, version=4))
     rig.trainer.take(game(1, version=6))
     async with rig.running():
@@ -471,3 +474,40 @@ def test_a_batch_is_cut_into_the_fewest_parts_and_evenly(batch_rows, most_rows):
 )
 def test_publishing_is_due_on_change_or_age(moved, age_s, is_due):
     assert Publishing(steps=1, distance=0.1, age_s=60).is_due(moved, age_s) is is_due
+
+
+async def test_progress_is_taken_between_two_steps():
+    """The rows sampled are exactly those trained on, though a batch is counted when it is drawn."""
+    rig = Rig(Pace(ratio=4, batch_rows=16, band_rows=64), publishing=Publishing(steps=3))
+    rig.play(8)
+    seen = []
+    async with rig.running():
+        for _ in range(5):
+            progress = await rig.trainer.progress()
+            seen.append((json.loads(progress.learner.facts)["rows"], rig.limiter.state().sampled))
+            await rig.trainer.on_lane(lambda: None)
+        await rig.trainer.until_at_rest()
+        last = await rig.trainer.progress()
+    assert [trained for trained, _ in seen] == [sampled for _, sampled in seen]
+    facts = json.loads(last.learner.facts)
+    assert facts["rows"] == rig.limiter.state().sampled == 4 * 8 * 16 + 64
+    assert last.published.version == last.last_version == facts["steps"] // 3
+    assert json.loads(rig.trainer.last_progress().learner.facts) == facts
+
+
+async def test_a_trainer_that_goes_on_gives_no_version_twice():
+    """Versions 6 to 9 were published after the checkpoint and are lost, but games that were stored name them."""
+    learner = new_learner()
+    published = Published(5, learner.weights(), 0, 0.0)
+    rig = Rig(
+        Pace(ratio=1, batch_rows=16, band_rows=16),
+        learner=learner,
+        published=published,
+        last_version=9,
+        publishing=Publishing(steps=1),
+    )
+    assert rig.trainer.version == 5
+    rig.play(1)
+    async with rig.running():
+        await rig.trainer.until_at_rest()
+    assert [version for version, _ in rig.published] == [10, 11]

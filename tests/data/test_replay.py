@@ -185,3 +185,28 @@ def test_one_symmetry_changes_nothing():
 def test_a_power_of_one_keeps_every_row_up_to_the_capacity():
     window = Window(start_rows=10, exponent=1.0, capacity_rows=10**6)
     assert all(math.isclose(window.rows(inserted), inserted, abs_tol=1) for inserted in range(1, 3000, 7))
+
+
+@given(sizes, st.lists(st.integers(1, 30), max_size=5), st.integers(1, 40), st.integers(0, 9))
+def test_a_refilled_window_draws_what_the_old_one_would_have_drawn(block_sizes, later, block_rows, seed):
+    """Its rows come back in other portions, while new ones come in already; those wait for their turn."""
+    whole = filled([*block_sizes, *later], block_rows=block_rows)
+    before = filled(block_sizes, block_rows=block_rows)
+    first, total = before.inserted - before.rows, before.inserted
+
+    kept = replay(block_rows=block_rows)
+    kept.begin_at(first, missing=total - first)
+    news, number = list(later), total
+    while not kept.is_whole:
+        if news:
+            size = news.pop(0)
+            kept.add(make_rows(size, first=number))
+            number += size
+        there = kept.inserted
+        kept.refill(make_rows(min(7, total - there), first=there))
+    for size in news:
+        kept.add(make_rows(size, first=number))
+        number += size
+
+    assert (kept.rows, kept.inserted) == (whole.rows, whole.inserted)
+    assert_same(kept.sample(25, random(seed)), whole.sample(25, random(seed)))

@@ -1,0 +1,96 @@
+"""Saves a run while it goes on: by time, by steps, when asked, and at its end."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Keep, Snapshot
+
+log = logging.getLogger(__name__)
+
+FOLDER = "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When to save; 0 for never by this."""
+
+    every_s: float = 300.0
+    every_steps: int = 0
+
+
+class Saver:
+    """Writes checkpoints off the loop.
+
+    Lifetime: ``run`` is one task of the run's group; ``save`` may be called after its end. Order: one at a time, each
+    captured on the loop and written in a thread. Limit: what is asked for while one is being written shares the next.
+    End: cancelled, it lets the one being written be finished. A full disk costs the checkpoint, not the run.
+    """
+
+    def __init__(
+        self,
+        run_folder: Path,
+        capture: Callable[[], Awaitable[Snapshot]],
+        *,
+        schedule: Schedule = Schedule(),  # noqa: B008  # frozen
+        keep: Keep = Keep(),  # noqa: B008
+    ) -> None:
+        self._folder, self._capture, self._schedule, self._keep = run_folder / FOLDER, capture, schedule, keep
+        self._asked = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+        self._saved_step = 0
+        self.last: int | None = None  # number of the last one written
+
+    def request(self) -> None:
+        """Save soon."""
+        self._asked.set()
+
+    def begin_at(self, step: int) -> None:
+        """Count steps from here."""
+        self._saved_step = step
+
+    def stepped(self, step: int) -> None:
+        """Say how many training steps were made."""
+        if self._schedule.every_steps and step - self._saved_step >= self._schedule.every_steps:
+            self._saved_step = step
+            self.request()
+
+    async def run(self) -> None:
+        while True:
+            await self._until_due()
+            await self.save()
+
+    async def save(self) -> None:
+        """Save now and return when it is on disk, or the log says why not."""
+        async with self._one_at_a_time:
+            self._asked.clear()
+            await self.write(await self._capture())
+
+    async def write(self, snapshot: Snapshot) -> None:
+        """Write what was captured; once begun it is finished even if the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        writing = loop.run_in_executor(None, checkpoint.save, self._folder, snapshot, self._keep)
+        try:
+            self.last = await _to_the_end(writing)
+        except OSError as error:
+            log.error("no checkpoint could be written to %s: %s", self._folder, error.strerror or error)
+        else:
+            log.info("checkpoint %06d", self.last)
+
+    async def _until_due(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._schedule.every_s or None):
+                await self._asked.wait()
+
+
+async def _to_the_end(writing: asyncio.Future[int]) -> int:
+    """Wait for a thread that cannot be stopped; a cancellation is passed on when it is done."""
+    try:
+        return await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait([writing])
+        raise
