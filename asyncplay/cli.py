@@ -80,7 +80,7 @@ def evaluate(
     run
         The folder of the run.
     against
-        random, the number of a version, or openspiel:mcts-1000.
+        random, perfect (tic-tac-toe), the number of a version, or openspiel:mcts-1000.
     simulations
         For each decision of ours.
     version
@@ -156,6 +156,20 @@ def bench_search(*, game: str = "connect4", json: bool = False) -> int:
     from asyncplay.bench import report, search
 
     return report.show(search.measure(game), as_json=json)
+
+
+@bench.command(name="workers")
+def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int = 5, json: bool = False) -> int:
+    """The same games in flight, split over 1, 2, 4 and 8 workers.
+
+    Parameters
+    ----------
+    rounds
+        How often each number of workers gets its turn.
+    """
+    from asyncplay.bench import report, workers
+
+    return report.show(workers.measure(game, backend, rounds=rounds), as_json=json)
 
 
 @bench.command(name="selfplay")

@@ -35,7 +35,7 @@ class Question(NamedTuple):
     """Who plays whom, and how."""
 
     run: Path
-    against: str  # "random", the number of a version, or "openspiel:mcts-ROLLOUTS"
+    against: str  # "random", "perfect", the number of a version, or "openspiel:mcts-ROLLOUTS"
     games: int
     simulations: int
     version: int | None = None  # None: the latest

@@ -108,7 +108,8 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
 
 
 def match_assignment(config: Config, rival: str, *, simulations: int, games_at_once: int, seed: int) -> Assignment:
-    """Games between model HERO_MODEL and ``rival``."""
+    """Games between model HERO_MODEL and ``rival``; who never errs is met from the very beginning, as chance might
+    open with a lost position."""
     spec = MatchSpec(
         game=config.game.name,
         options=json.dumps(config.game.options),
@@ -116,7 +117,7 @@ def match_assignment(config: Config, rival: str, *, simulations: int, games_at_o
         search=search_spec(config.search, simulations=simulations, is_match=True),
         hero=f"model:{HERO_MODEL}",
         rival=rival,
-        opening=config.arena.opening,
+        opening=0 if rival == "perfect" else config.arena.opening,
     )
     return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
 

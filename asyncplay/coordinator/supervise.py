@@ -166,9 +166,13 @@ class Supervisor:
         return Thinkers(count, left_s)
 
     def pause(self, is_full: bool) -> None:
-        """Stop or go on reading from all workers, those that are yet to come included."""
+        """Stop or go on reading from all workers, those that are yet to come included.
+
+        Whom nobody listens to is not silent: the clocks of all begin anew when reading goes on.
+        """
         self._is_paused = is_full
         for member in self.members():
+            member.heard_s = max(member.heard_s, self.clock())
             if member.link is not None:
                 member.link.pause() if is_full else member.link.resume()
 
@@ -305,6 +309,8 @@ class Supervisor:
             silent_s = now_s - member.heard_s
             if member.phase is Phase.STARTING and now_s - member.since_s > self.patience.start_s:
                 self._kill(member, f"no hello within {self.patience.start_s:g} s")
+            elif self._is_paused:
+                continue
             elif member.phase is Phase.READY and member.owes and silent_s > self._limit_s(member):
                 self._suspect(member, silent_s, now_s)
             elif member.phase is Phase.SUSPECT and now_s - member.since_s > self._limit_s(member):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from asyncplay import rng
 from asyncplay.errors import AsyncplayError
+from asyncplay.worker.perfect import SOLVED_GAMES, PerfectOpponent
 
 OPENSPIEL_GAMES = {"connect4": "connect_four", "tictactoe": "tic_tac_toe"}
 
@@ -47,12 +48,22 @@ def opponent(name: str, game: str) -> Opponent:
     """Make the opponent that ``name`` stands for; AsyncplayError if there is none."""
     if name == "random":
         return RandomOpponent()
+    if name == "perfect":
+        return _perfect(game)
     kind, _, rollouts = name.removeprefix("openspiel:").partition("-")
     if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdigit() or int(rollouts) < 1:
-        raise AsyncplayError(f"{name!r} is no opponent; known are random, openspiel:mcts-ROLLOUTS or a version")
+        raise AsyncplayError(
+            f"{name!r} is no opponent; known are random, perfect, openspiel:mcts-ROLLOUTS or a version"
+        )
     if game not in OPENSPIEL_GAMES:
         raise AsyncplayError(f"OpenSpiel does not play {game}; known there are {', '.join(OPENSPIEL_GAMES)}")
     try:
         return OpenSpielOpponent(game, int(rollouts))
     except ModuleNotFoundError:
         raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[dev]'") from None
+
+
+def _perfect(game: str) -> PerfectOpponent:
+    if game not in SOLVED_GAMES:
+        raise AsyncplayError(f"nobody plays {game} perfectly here; known are {', '.join(SOLVED_GAMES)}")
+    return PerfectOpponent(game)

@@ -507,6 +507,20 @@ async def test_a_full_queue_stops_reading_from_everybody_and_an_empty_one_goes_o
     assert [link.is_paused for link in rig.pool.opened] == [False, False]
 
 
+async def test_whom_nobody_listens_to_is_not_silent():
+    rig = Rig()
+    await rig.ready()
+    rig.supervisor.pause(True)
+    await rig.lapse(DAY_S)
+    assert rig.state == "ready"
+
+    rig.supervisor.pause(False)
+    await rig.lapse(120.0)
+    assert rig.state == "ready"
+    await rig.lapse(0.1)
+    assert rig.state == "suspect"
+
+
 async def test_told_to_stop_ready_workers_say_goodbye_and_starting_ones_are_killed():
     rig = Rig(workers=2)
     ready = await rig.ready()

@@ -1,0 +1,19 @@
+"""The load each game is measured under: one configuration a game, the same for every bench."""
+
+from asyncplay.config import Config, load
+from asyncplay.errors import AsyncplayError
+
+LOADS: dict[str, dict[str, dict[str, str]]] = {
+    "connect4": {"net": {"kind": "resnet", "width": "64", "blocks": "6"}, "search": {"simulations": "32"}},
+    "tictactoe": {"net": {"kind": "mlp"}},
+}
+SOON_ROWS, NEVER_ROWS = "256", str(2**40)  # before these have come, nothing is trained
+
+
+def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = False) -> Config:
+    """Play is never held back, whatever the learner does, and no arena takes a part of the device."""
+    if game not in LOADS:
+        raise AsyncplayError(f"--game {game}: there is no load for it; known are {', '.join(LOADS)}")
+    learn = {"band_steps": "1e9", "minimum_rows": SOON_ROWS if learns else NEVER_ROWS}
+    sections = {"game": {"name": game}, "device": {"backend": backend}, "pool": {"workers": str(workers)}}
+    return load(None, sections | {"learn": learn, "arena": {"every_s": "0"}} | LOADS[game])

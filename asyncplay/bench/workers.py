@@ -1,0 +1,78 @@
+"""More workers never slow it: the same number of games in flight, split over more and more processes.
+
+All runs are alive at once and take turns: while one plays, the others' pipes are not read, so that their workers
+wait. A round gives each a window; a figure is the median, over the rounds, of its share of its round.
+"""
+
+import asyncio
+import statistics
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from asyncplay.app import run_loop
+from asyncplay.bench.loads import bench_config
+from asyncplay.bench.watched import Watched
+
+COUNTS = (1, 2, 4, 8)
+WINDOW_S, SETTLE_S = 4.0, 1.0
+ROUNDS = 5
+
+
+def measure(
+    game: str = "connect4", backend: str = "auto", counts: Sequence[int] = COUNTS, rounds: int = ROUNDS
+) -> dict[str, Any]:
+    """A row for each number of workers; ``of_best_with_fewer`` is 1 for the first."""
+    rates: list[list[float]] = []
+    run_loop(_measure(rates, game, backend, counts, rounds))
+    figures = [statistics.median(rate / statistics.mean(turn) for rate, turn in column) for column in _columns(rates)]
+    rows = []
+    for place, (workers, figure) in enumerate(zip(counts, figures, strict=True)):
+        rows_per_s = statistics.median(turn[place] for turn in rates)
+        of_best = figure / max(figures[:place], default=figure)
+        rows.append({"workers": workers, "rows_per_s": rows_per_s, "of_best_with_fewer": of_best})
+    return {"game": game, "lowest": min(row["of_best_with_fewer"] for row in rows), "rows": rows}
+
+
+def _columns(rates: list[list[float]]) -> list[list[tuple[float, list[float]]]]:
+    """For each number of workers, its rate in each round beside all rates of that round."""
+    return [[(turn[place], turn) for turn in rates] for place in range(len(rates[0]))]
+
+
+async def _measure(rates: list[list[float]], game: str, backend: str, counts: Sequence[int], rounds: int) -> int:
+    with ExitStack() as places:
+        folders = [Path(places.enter_context(tempfile.TemporaryDirectory())) for _ in counts]
+        runs = [
+            Watched(bench_config(game, backend, workers=workers), folder)
+            for workers, folder in zip(counts, folders, strict=True)
+        ]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run.neural.run()) for run in runs]
+            for run in runs:
+                await run.until_asked()
+            _pause(runs, True)
+            rates += [await _round(runs, number) for number in range(rounds)]
+            _pause(runs, False)
+            for run in runs:
+                run.neural.spine.halt()
+            await asyncio.gather(*tasks)
+    return 0
+
+
+async def _round(runs: Sequence[Watched], number: int) -> list[float]:
+    """Each run's rows/s; every other round goes the other way, so that a drift favours nobody."""
+    order = range(len(runs)) if number % 2 == 0 else reversed(range(len(runs)))
+    rates = [0.0] * len(runs)
+    for place in order:
+        _pause([runs[place]], False)
+        await asyncio.sleep(SETTLE_S)
+        rates[place] = (await runs[place].window(WINDOW_S)).rows_per_s
+        _pause([runs[place]], True)
+    return rates
+
+
+def _pause(runs: Sequence[Watched], is_paused: bool) -> None:
+    for run in runs:
+        run.neural.spine.supervisor.pause(is_paused)
