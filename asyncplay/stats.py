@@ -1,11 +1,13 @@
 """Counters and histograms that never grow with the age of a run, and the snapshots made of them."""
 
 import math
+from collections import deque
 from dataclasses import dataclass, field
 
 _SUB = 4  # buckets to a factor of two
 _LOWEST = -20 * _SUB  # 2 ** -20, about a microsecond where the unit is a second
 _BUCKETS = 44 * _SUB
+LATEST_VALUES = 10_000  # of a history, older ones are forgotten
 
 
 class Histogram:
@@ -105,3 +107,25 @@ class WorkerStats:
     rows: int
     restarts: int
     reason: str  # of the last end
+
+
+@dataclass(slots=True)
+class RoundStats:
+    """What a tabular run has done; counts since it began, resumes included."""
+
+    iterations: int = 0  # that came back and were merged
+    nodes: int = 0  # visited for them
+    pieces: int = 0
+    infosets: int = 0  # rows of the table that were ever changed
+    rows_in: int = 0  # touched rows that workers reported
+    rows_out: int = 0  # rows that workers were told of
+    bytes_in: int = 0
+    bytes_out: int = 0
+    utilities: deque[float] = field(
+        default_factory=lambda: deque(maxlen=LATEST_VALUES)
+    )  # of the first player, by piece
+
+    @property
+    def utility(self) -> float:
+        """The moving average."""
+        return sum(self.utilities) / max(len(self.utilities), 1)

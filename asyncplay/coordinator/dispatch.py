@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from asyncplay.coordinator.evaluator import Evaluator
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.supervise import Member
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Answer, Ask, Done, Game, Job, Message
+from asyncplay.wire.messages import Answer, Ask, Delta, Done, Game, Job, Message
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,23 @@ class Assignment:
     low_water: int  # a worker with fewer units under way gets another job
 
 
+class Plan(Protocol):
+    """Cuts a work into pieces where a fixed chunk will not do, one for each worker at a time."""
+
+    owed: int  # units that are still to be issued when nothing new is to be begun
+
+    def portion(self) -> int:
+        """Units that an idle worker may be given now, 0 for none."""
+
+    def prepare(self, member: Member, piece: Piece, now_s: float) -> None:
+        """Send what a worker must know before it gets this piece."""
+
+    def take(self, worker: int, piece: Piece, delta: Delta) -> bool:
+        """Take what came of a piece; return whether that was all of it."""
+
+    def gone(self, worker: int) -> None: ...
+
+
 @dataclass(slots=True, eq=False)
 class Work:
     """One stream of jobs with books of its own."""
@@ -39,8 +57,16 @@ class Work:
     on_game: Callable[[Game], None] | None = None  # before the game is counted as done
     on_aside: Callable[[Piece], None] = lambda piece: None
     is_held: bool = False  # issues nothing while this is set
+    plan: Plan | None = None  # without one, the assignment's chunk
     settled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     n_aside: int = field(init=False, default=0)
+
+    def portion(self, worker: int) -> int:
+        """How many units to issue to this worker now."""
+        under_way = self.ledger.outstanding(worker)
+        if self.plan is not None:
+            return 0 if under_way else self.plan.portion()
+        return self.assignment.chunk if under_way < self.assignment.low_water else 0
 
     def check_settled(self) -> None:
         if self.ledger.is_settled:
@@ -74,7 +100,7 @@ class Dispatcher:
 
     def close(self, work: Work) -> None:
         """Issue nothing new of ``work``; it is settled when what was issued has come back."""
-        work.ledger.close()
+        work.ledger.close(work.plan.owed if work.plan is not None else 0)
         work.check_settled()
 
     def ready(self, member: Member) -> None:
@@ -90,6 +116,8 @@ class Dispatcher:
                 self._done(member, message.job, message.units)
             case Game():
                 self._game(member, message)
+            case Delta():
+                self._delta(member, message)
             case _:
                 raise WireError(f"worker {member.number} sent a {type(message).__name__}, which nobody wants")
 
@@ -101,6 +129,8 @@ class Dispatcher:
         self._evaluator.forget(member.number)
         for work in self._works:
             n_lost = work.ledger.lose(member.number, is_blamed=is_blamed)
+            if work.plan is not None:
+                work.plan.gone(member.number)
             if n_lost:
                 log.info("worker %d left %d units undone; they are issued again", member.number, n_lost)
             _tell_aside(work)
@@ -117,8 +147,8 @@ class Dispatcher:
         """Issue jobs to ``member`` until it has enough of everything under way."""
         for work in self._works:
             is_open = not (work.is_held or member.is_leaving)
-            while is_open and work.ledger.outstanding(member.number) < work.assignment.low_water:
-                issued = work.ledger.issue(member.number, work.assignment.chunk)
+            while is_open and (count := work.portion(member.number)):
+                issued = work.ledger.issue(member.number, count)
                 if issued is None:
                     break
                 self._send(member, work, *issued)
@@ -132,6 +162,8 @@ class Dispatcher:
         log.debug("job %d: units %d to %d to worker %d", number, first, first + piece.size - 1, member.number)
         if not member.has_work:
             member.has_work, member.thinking = True, 1
+        if work.plan is not None:
+            work.plan.prepare(member, piece, self._clock())
         message = Job(number, assignment.role, first, piece.size, assignment.seed, assignment.spec)
         member.send(message, self._clock())
 
@@ -149,6 +181,16 @@ class Dispatcher:
         work.ledger.check(member.number, job, unit)
         work.on_game(game)
         self._done(member, game.job, unit)
+
+    def _delta(self, member: Member, delta: Delta) -> None:
+        work, job = self._job(member, delta.job)
+        if work.plan is None:
+            raise WireError(f"worker {member.number} sent changes of a table, which nobody wants")
+        if work.plan.take(member.number, work.ledger.piece(member.number, job), delta):
+            work.ledger.finish(member.number, job)
+            del self._jobs[delta.job]
+            member.has_work = False
+            self._fill_all()
 
     def _done(self, member: Member, number: int, units: NDArray[np.int64]) -> None:
         work, job = self._job(member, number)

@@ -95,9 +95,35 @@ class Ledger:
         """Whether something waits to be issued."""
         return bool(self._returned) or self._total is None or self._next_unit < self._total
 
-    def close(self) -> None:
-        """Issue nothing new from now on; what was issued is still owed."""
-        self._total = self._next_unit
+    def skip(self, next_unit: int, owed: Iterable[tuple[int, int]]) -> None:
+        """Go on at ``next_unit``: all before it is done but these (first, count), which are issued first."""
+        assert self.books.issued == 0, "a ledger is told where to begin before it issues anything"
+        self._returned.extend(Piece(first, count) for first, count in owed)
+        self.books.issued = self.books.done = next_unit - sum(piece.size for piece in self._returned)
+        self._next_unit = next_unit
+
+    @property
+    def returned(self) -> Piece | None:
+        """What will be issued again before anything new."""
+        return self._returned[0] if self._returned else None
+
+    @property
+    def next_unit(self) -> int:
+        """The first unit that was never issued."""
+        return self._next_unit
+
+    @property
+    def left(self) -> int | None:
+        """How many units were never issued; None without end."""
+        return None if self._total is None else max(self._total - self._next_unit, 0)
+
+    def close(self, extra: int = 0) -> None:
+        """Issue nothing new from now on but ``extra`` units; what was issued is still owed."""
+        self._total = self._next_unit + extra
+
+    def piece(self, worker: int, job: int) -> Piece:
+        """The units of a job that this worker has under way."""
+        return self._entry(worker, job).piece
 
     def is_open(self, job: int) -> bool:
         """Whether something of a job is still under way."""

@@ -151,15 +151,17 @@ class Ack(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delta(Message):
-    """Both ways: what changed in the rows of a table since the last Delta."""
+    """Worker → coordinator: what a job changed in the rows of a table, or a part of it."""
 
     KIND: ClassVar[int] = 8
 
-    job: int  # worker → coordinator: the job this finishes; back: 0
-    nodes: int  # visited for it
+    job: int
+    is_last: bool  # the job is finished with this part; before it, nothing of the job counts
+    nodes: int  # visited for the job; 0 in all parts but the last
+    utility: float  # of the first player, over the job's iterations; likewise
     rows: Ints  # [m], the touched rows
-    regrets: Doubles  # [sum of the touched rows' actions]
-    sums: Doubles  # likewise, the strategy sums
+    regrets: Doubles  # [sum of the touched rows' actions], differences
+    sums: Doubles  # likewise, of the strategy sums
 
     def flaw(self) -> str | None:
         return None if len(self.regrets) == len(self.sums) else "regrets and sums differ in length"
@@ -213,6 +215,18 @@ class Idle(Message):
     """Worker → coordinator: nobody here thinks any more, contrary to what my last ask let you expect."""
 
     KIND: ClassVar[int] = 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged(Message):
+    """Coordinator → worker, before a job: the regrets of rows that changed since the last word about them."""
+
+    KIND: ClassVar[int] = 20
+
+    role: str  # whose table it is
+    period: int  # discounts of the whole table so far, these rows included
+    rows: Ints  # [m]
+    regrets: Doubles  # [sum of the rows' actions], as they are now
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,8 +290,19 @@ class MatchSpec(Message):
     opening: int  # random decisions before the two begin
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TraverseSpec(Message):
+    """The spec of role "traverse": iterations of a sampling solver over a game's table."""
+
+    KIND: ClassVar[int] = 40
+
+    game: str
+    options: str  # of the game, as JSON
+    solver: str  # its settings, as JSON
+
+
 MESSAGES: tuple[type[Message], ...] = (
-    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, Idle,
+    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, Idle, Merged, TraverseSpec,
     SyntheticSpec, SearchSpec, SelfplaySpec, MatchSpec,
 )  # fmt: skip
 

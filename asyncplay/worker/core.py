@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import decode
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Job, Message, Stop
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Delta, Hello, Idle, Job, Merged, Message, Stop
 
 
 class Step(NamedTuple):
@@ -29,7 +29,7 @@ class Player(Protocol):
         """Add a job to what is already under way."""
 
     def receive(self, message: Message) -> None:
-        """Take an answer to one of its own asks."""
+        """Take an answer to one of its own asks, or what others changed in its table."""
 
     def advance(self, now_s: float) -> Step:
         """Work on for a bounded while."""
@@ -100,6 +100,8 @@ class Worker:
                 desk, slots = self._asked.pop(message.ticket)
                 desk.player.receive(message)
                 self._expect(desk, slots)
+            case Merged():
+                self._desk_for(message.role).player.receive(message)
             case _:
                 raise WireError(f"a worker was sent a {type(message).__name__}")
 
@@ -122,7 +124,9 @@ class Worker:
         return Step(messages, min(pauses, default=None))
 
     def _noted(self, desk: _Desk, message: Message) -> Message:
-        """Remember whose ask it is, and let it speak for all players."""
+        """Remember whose ask it is, and let it speak for all players; a job's result says that it thinks no more."""
+        if isinstance(message, Delta) and message.is_last:
+            self._expected -= 1
         if not isinstance(message, Ask):
             return message
         self._asked[message.ticket] = desk, message.slots
