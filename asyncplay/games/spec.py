@@ -41,7 +41,7 @@ import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64, void
 from numpy.typing import NDArray
 
-from asyncplay.games.kernels import Kernels
+from asyncplay.games.kernels import Kernel, Kernels
 
 CHANCE_TURN, GAME_OVER = -1, -2
 
@@ -57,6 +57,7 @@ ENCODE_BYTES = void(RULES, STATE, int64, uint8[::1])
 ENCODE_FLOATS = void(RULES, STATE, int64, float32[::1])
 KEY = uint64(RULES, STATE, int64)
 DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
+ADVISE = int64(RULES, STATE)
 
 
 class Symmetries(NamedTuple):
@@ -91,6 +92,9 @@ class GameSpec:
     entry_module: str  # where the search is compiled for this game
     value_scale: float = 1.0  # returns * value_scale + value_offset is what networks learn and
     value_offset: float = 0.0  # searches back up: within -1 .. 1
+    is_staged: bool = False  # chance turns part the game into stages (rounds): a search ends with its stage,
+    # and values are of what a stage brought, not of the whole game
+    advise: Kernel | None = None  # ADVISE: what a rule-based player would do for the seat to move; a yardstick
 
     def new_state(self) -> NDArray[np.int64]:
         """Return the position before anything happened."""

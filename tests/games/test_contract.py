@@ -9,6 +9,10 @@ from asyncplay import games
 SPECS = {name: games.load(name) for name in games.NAMES} | {
     f"pig of {players}": pig.spec(players=players) for players in (2, 8)
 }
+SPECS |= {
+    "blob of 8": games.load("blob", {"players": 8, "cards": 6}),
+    "whole game of blob": games.load("blob", {"players": 3, "cards": 3, "whole": True}),
+}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
