@@ -53,7 +53,7 @@ class Groups(NamedTuple):
 
     suits: int  # a byte a group: bit set of the suits it may hold
     held: int  # a byte a group: its cards
-    count: int
+    n_groups: int
     unseen: int  # a byte a suit: unseen cards
 
 
@@ -74,7 +74,7 @@ def determinize(rules, state, viewer, stream, worlds):
 def count_worlds(rules, groups):
     """How many worlds there are, those without voids left out; serves all worlds of a decision."""
     total = 0.0
-    if groups.count > 1:
+    if groups.n_groups > 1:
         for plan in range(count_plans(groups)):
             total += worlds_of(rules, groups, plan)
     return total
@@ -140,7 +140,7 @@ def suit_counts(cards):
 def count_plans(groups):
     """How many numbers stand for a plan, or for none."""
     total = np.int64(1)
-    for group in range(groups.count - 1):
+    for group in range(groups.n_groups - 1):
         total *= count_shares(groups, group)
     return total
 
@@ -181,7 +181,7 @@ def share_of(groups, group, number, left):
 def worlds_of(rules, groups, plan):
     """How many worlds a plan stands for, those without voids left out: their number is always the same."""
     left, product = groups.unseen, 1.0
-    for group in range(groups.count - 1):
+    for group in range(groups.n_groups - 1):
         base = count_shares(groups, group)
         share = share_of(groups, group, plan % base, left)
         if share == NO_SHARE:
@@ -190,8 +190,8 @@ def worlds_of(rules, groups, plan):
             product *= binomial(rules, byte_of(left, suit), byte_of(share, suit))
         left -= share
         plan //= base
-    if groups.count > 0:
-        last = groups.count - 1
+    if groups.n_groups > 0:
+        last = groups.n_groups - 1
         product *= binomial(rules, count_allowed(byte_of(groups.suits, last), left), byte_of(groups.held, last))
     return product
 
@@ -215,7 +215,7 @@ def count_allowed(pattern, counts):
 def draw_plan(rules, stream, groups, n_worlds):
     """A plan in proportion to its worlds; with one group or none there is nothing to plan."""
     drawn = np.int64(0)
-    if groups.count < 2:
+    if groups.n_groups < 2:
         return drawn
     left = rng.uniform(stream) * n_worlds
     for plan in range(count_plans(groups)):
@@ -232,8 +232,8 @@ def draw_plan(rules, stream, groups, n_worlds):
 def deal_world(rules, world, viewer, stream, groups, plan):  # noqa: PLR0917
     """Give every opponent cards that it could hold."""
     unseen = DECK & ~(world[PLAYED] | world[HANDS + viewer])
-    for group in range(groups.count):
-        base, is_last = count_shares(groups, group), group == groups.count - 1
+    for group in range(groups.n_groups):
+        base, is_last = count_shares(groups, group), group == groups.n_groups - 1
         if is_last:
             cards = draw_cards(stream, unseen & all_of(byte_of(groups.suits, group)), byte_of(groups.held, group))
         else:
