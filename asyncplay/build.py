@@ -31,9 +31,14 @@ def n_workers(config: Config) -> int:
     return config.pool.workers or usable_cores()
 
 
-def live_settings(config: Config) -> Settings:
+def live_settings(config: Config, workers: int | None = None) -> Settings:
+    """``workers``: if the run begins with another number than the configuration says."""
     timeout_ms = config.batch.timeout_ms
-    return Settings(timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms, max_rows=config.batch.max_rows)
+    return Settings(
+        timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
+        max_rows=config.batch.max_rows,
+        workers=workers or n_workers(config),
+    )
 
 
 def limits(config: Config) -> Limits:

@@ -261,7 +261,7 @@ class NeuralRun:
             is_lockstep=is_lockstep,
         )
         trainer.join(self.spine.lane)
-        limiter.listen(lambda: self.spine.dispatcher.hold(self.spine.work, limiter.is_play_ahead))
+        limiter.listen(lambda: self.spine.dispatcher.hold(self.spine.work, "limiter", limiter.is_play_ahead))
         return trainer
 
     def _turns(self) -> tuple[Ints, Ints] | None:

@@ -1,6 +1,6 @@
 """What can be changed while a run goes on. Console, keys and control socket all go through one object."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from asyncplay.errors import ConfigError
@@ -15,15 +15,28 @@ class Tunable(NamedTuple):
     lowest: float
     highest: float
     meaning: str
-    takes_auto: bool = False
+    label: str  # short, as trials call it,
+    unit: str = ""  # with the unit that numbers of it have
+    words: Mapping[str, float | None] = {}  # taken besides numbers, and what they stand for
     is_whole: bool = True
 
 
 TUNABLES = {
     tunable.key: tunable
     for tunable in (
-        Tunable("batch.timeout_ms", 0, 10_000, "longest wait of a batch for company; auto learns it", True, False),
-        Tunable("batch.max_rows", 1, 1 << 20, "most rows of one network call"),
+        Tunable(
+            "batch.timeout_ms",
+            0,
+            10_000,
+            "longest wait of a batch for company; auto learns it",
+            "timeout",
+            "ms",
+            words={AUTO: None},
+            is_whole=False,
+        ),
+        Tunable("batch.max_rows", 1, 1 << 20, "most rows of one network call", "max rows"),
+        Tunable("pool.workers", 1, 1024, "worker processes; what one that leaves had under way is redone", "workers"),
+        Tunable("pause", 0, 1, "on: the device starts nothing until off", "pause", words={"on": 1, "off": 0}),
     )
 }
 
@@ -31,8 +44,12 @@ TUNABLES = {
 class Settings:
     """The live values. Everybody who reads them is told of a change, on the loop."""
 
-    def __init__(self, *, timeout_ms: float | None, max_rows: int) -> None:
+    def __init__(self, *, timeout_ms: float | None, max_rows: int, workers: int | None = None) -> None:
+        """Without ``workers`` their number cannot be changed."""
         self._values: dict[str, float | None] = {"batch.timeout_ms": timeout_ms, "batch.max_rows": max_rows}
+        if workers is not None:
+            self._values |= {"pool.workers": workers}
+        self._values["pause"] = 0
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -45,32 +62,49 @@ class Settings:
     def max_rows(self) -> int:
         return int(self._values["batch.max_rows"] or 1)
 
+    @property
+    def workers(self) -> int | None:
+        workers = self._values.get("pool.workers")
+        return None if workers is None else int(workers)
+
+    @property
+    def is_paused(self) -> bool:
+        return bool(self._values["pause"])
+
+    def tunables(self) -> list[Tunable]:
+        """What can be changed in this run."""
+        return [TUNABLES[key] for key in self._values]
+
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 
     def show(self, key: str) -> str:
-        value = self._values[_tunable(key).key]
-        return AUTO if value is None else _plain(value)
+        value = self._values[self._tunable(key).key]
+        words = {meant: word for word, meant in TUNABLES[key].words.items()}
+        return words[value] if value in words else _plain(value or 0)
+
+    def check(self, key: str, text: str) -> None:
+        """ConfigError names what is wrong with it."""
+        _parse(self._tunable(key), text)
 
     def change(self, key: str, text: str) -> None:
         """Set ``key`` to what ``text`` says; ConfigError names what is wrong with it."""
-        self._values[key] = _parse(_tunable(key), text)
+        self._values[key] = _parse(self._tunable(key), text)
         for listener in self._listeners:
             listener()
 
-
-def _tunable(key: str) -> Tunable:
-    if key not in TUNABLES:
-        raise ConfigError(f"{key} cannot be changed in a run; what can: {', '.join(TUNABLES)}")
-    return TUNABLES[key]
+    def _tunable(self, key: str) -> Tunable:
+        if key not in self._values:
+            raise ConfigError(f"{key} cannot be changed in a run; what can: {', '.join(self._values)}")
+        return TUNABLES[key]
 
 
 def _parse(tunable: Tunable, text: str) -> float | None:
-    if tunable.takes_auto and text == AUTO:
-        return None
+    if text in tunable.words:
+        return tunable.words[text]
     kind = "whole number" if tunable.is_whole else "number"
     wanted = f"a {kind} from {_plain(tunable.lowest)} to {_plain(tunable.highest)}"
-    wanted += " or auto" if tunable.takes_auto else ""
+    wanted = " or ".join([wanted, *tunable.words])
     try:
         value = float(text)
     except ValueError:

@@ -62,6 +62,7 @@ class Spine:
         self.dispatcher.add(work)
         self.supervisor = Supervisor(pool, workers, self.dispatcher, patience)
         self._halt = asyncio.Event()
+        settings.listen(self._settings_changed)
 
     @property
     def ledger(self) -> Ledger:
@@ -87,6 +88,12 @@ class Spine:
             await self.supervisor.stop()
             for task in [*services, *ends]:
                 task.cancel()
+
+    def _settings_changed(self) -> None:
+        self.lane.pause(self.settings.is_paused)
+        workers = self.settings.workers
+        if workers is not None and workers != self.supervisor.workers:
+            self.supervisor.resize(workers)
 
     def _pause(self, is_full: bool) -> None:
         self.supervisor.pause(is_full)

@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Self
 
 _SUB = 4  # buckets to a factor of two
 _LOWEST = -20 * _SUB  # 2 ** -20, about a microsecond where the unit is a second
@@ -17,6 +18,7 @@ class Histogram:
         """``memory`` is how many of the latest values carry most of the weight."""
         self._counts = [0.0] * _BUCKETS
         self._step, self._growth = 1.0, 1 + 1 / memory
+        self._log_scale = 0.0  # of what the counts have been divided by so far
 
     def add(self, value: float) -> None:
         place = math.ceil(_SUB * math.log2(value)) - _LOWEST if value > 0 else 0
@@ -24,7 +26,22 @@ class Histogram:
         self._step *= self._growth
         if self._step > 1e12:
             self._counts = [count / self._step for count in self._counts]
+            self._log_scale += math.log(self._step)
             self._step = 1.0
+
+    def copy(self) -> Self:
+        """Return one that stays as it is now."""
+        twin = type(self)()
+        twin._counts = self._counts.copy()
+        twin._step, twin._growth, twin._log_scale = self._step, self._growth, self._log_scale
+        return twin
+
+    def since(self, earlier: Self) -> Self:
+        """Return only the values that came after ``earlier``, a copy of this one, was made."""
+        shrunk = math.exp(earlier._log_scale - self._log_scale)
+        rest = self.copy()
+        rest._counts = [max(now - shrunk * then, 0.0) for now, then in zip(self._counts, earlier._counts, strict=True)]
+        return rest
 
     def quantile(self, share: float) -> float:
         """Return a value that ``share`` of the values do not exceed, 19 % too high at most; 0 when empty."""
@@ -104,9 +121,21 @@ class WorkerStats:
     number: int
     state: str
     pid: int
-    rows: int
+    rows: int  # answered, whoever filled the post
     restarts: int
     reason: str  # of the last end
+    units: int = 0  # of work done, whoever filled the post
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What the writer of the games has done."""
+
+    games: int = 0  # on disk
+    queued: int = 0  # games that wait for their commit
+    lag_s: float = 0.0  # from arrival to commit, of the last game
+    is_holding: bool = False  # play waits for the disk
+    trouble: str = ""
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ def make_spine(config: Config) -> Spine:
         build.make_pool(config.pool.kind),
         Work(assignment, Ledger(config.train.units or None)),
         workers=workers,
-        settings=build.live_settings(config),
+        settings=build.live_settings(config, workers),
         limits=build.limits(config),
         patience=build.patience(config),
         depth=backend.depth,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asyncplay.errors import ConfigError
-from asyncplay.settings import TUNABLES, Settings
+from asyncplay.settings import Settings
 
 TIMEOUT, MAX_ROWS = "batch.timeout_ms", "batch.max_rows"
 
@@ -63,8 +63,32 @@ def test_what_cannot_be_changed_says_what_can():
         with pytest.raises(ConfigError) as caught:
             attempt()
         assert str(caught.value) == (
-            "pool.workers cannot be changed in a run; what can: batch.timeout_ms, batch.max_rows"
+            "pool.workers cannot be changed in a run; what can: batch.timeout_ms, batch.max_rows, pause"
         )
+
+
+def test_workers_can_be_changed_where_their_number_is_known():
+    live = Settings(timeout_ms=None, max_rows=1, workers=2)
+    assert live.workers == 2
+    live.change("pool.workers", "3")
+    assert (live.workers, live.show("pool.workers")) == (3, "3")
+    with pytest.raises(ConfigError, match=r"pool.workers is 0, wanted a whole number from 1 to 1024$"):
+        live.change("pool.workers", "0")
+
+
+def test_a_pause_is_on_or_off():
+    live = settings()
+    assert (live.is_paused, live.show("pause")) == (False, "off")
+    live.change("pause", "on")
+    assert (live.is_paused, live.show("pause")) == (True, "on")
+    with pytest.raises(ConfigError, match=r"pause is 'maybe', wanted a whole number from 0 to 1 or on or off$"):
+        live.check("pause", "maybe")
+
+
+def test_a_check_changes_nothing():
+    live = settings()
+    live.check(MAX_ROWS, "7")
+    assert live.max_rows == 1024
 
 
 def test_everybody_who_listens_is_told_after_the_change():
@@ -78,6 +102,6 @@ def test_everybody_who_listens_is_told_after_the_change():
 @given(st.integers(1, 1 << 20), st.floats(0, 10_000))
 def test_what_is_shown_can_be_typed_in_again(max_rows, timeout_ms):
     live, again = Settings(timeout_ms=timeout_ms, max_rows=max_rows), settings()
-    for key in TUNABLES:
-        again.change(key, live.show(key))
+    for tunable in live.tunables():
+        again.change(tunable.key, live.show(tunable.key))
     assert (again.max_rows, again.pinned_s) == (live.max_rows, live.pinned_s)

@@ -74,6 +74,27 @@ def test_memory_fades():
     assert histogram.quantile(0.02) == 1024.0
 
 
+@given(values, values)
+def test_what_came_since_a_copy_is_told_apart_from_what_was_before(before, after):
+    histogram = filled(before)
+    earlier = histogram.copy()
+    for entry in after:
+        histogram.add(entry)
+    since, alone = histogram.since(earlier), filled(after)
+    assert since.octaves() == pytest.approx(alone.octaves(), abs=1e-6)
+    assert earlier.octaves() == filled(before).octaves()
+
+
+def test_what_came_since_a_copy_is_right_also_after_the_weights_were_cut_down():
+    """With a memory of 10 the weights are cut every 290 values."""
+    histogram = filled([1.0] * 280, memory=10)
+    earlier = histogram.copy()
+    for _ in range(20):
+        histogram.add(1024.0)
+    assert histogram.since(earlier).octaves() == {10: pytest.approx(1.0)} | {0: pytest.approx(0.0, abs=1e-9)}
+    assert histogram.since(histogram.copy()).octaves() == {}
+
+
 def test_weights_stay_finite_however_old_the_run_is():
     """With a memory of 10 the weights pass 1e12 every 290 values; nothing of that is seen outside."""
     histogram = Histogram(memory=10)

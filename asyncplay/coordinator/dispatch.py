@@ -56,8 +56,8 @@ class Work:
     ledger: Ledger
     on_game: Callable[[Game], None] | None = None  # before the game is counted as done
     on_aside: Callable[[Piece], None] = lambda piece: None
-    is_held: bool = False  # issues nothing while this is set
     plan: Plan | None = None  # without one, the assignment's chunk
+    holds: set[str] = field(init=False, default_factory=set)  # who wants that nothing is issued now
     settled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     n_aside: int = field(init=False, default=0)
 
@@ -92,10 +92,11 @@ class Dispatcher:
         """Forget a work that is settled."""
         self._works.remove(work)
 
-    def hold(self, work: Work, is_held: bool) -> None:
-        """Stop or go on issuing units of ``work``; what was issued goes on."""
-        if work.is_held != is_held:
-            work.is_held = is_held
+    def hold(self, work: Work, why: str, is_held: bool) -> None:
+        """Issue no units of ``work`` while anybody has a reason to hold it; what was issued goes on."""
+        was_held = bool(work.holds)
+        work.holds = work.holds | {why} if is_held else work.holds - {why}
+        if was_held and not work.holds:
             self._fill_all()
 
     def close(self, work: Work) -> None:
@@ -146,7 +147,7 @@ class Dispatcher:
     def _fill(self, member: Member) -> None:
         """Issue jobs to ``member`` until it has enough of everything under way."""
         for work in self._works:
-            is_open = not (work.is_held or member.is_leaving)
+            is_open = not (work.holds or member.is_leaving)
             while is_open and (count := work.portion(member.number)):
                 issued = work.ledger.issue(member.number, count)
                 if issued is None:
@@ -195,6 +196,7 @@ class Dispatcher:
     def _done(self, member: Member, number: int, units: NDArray[np.int64]) -> None:
         work, job = self._job(member, number)
         work.ledger.done(member.number, job, units)
+        member.units += len(units)
         if not work.ledger.is_open(job):
             del self._jobs[number]
         self._fill(member)

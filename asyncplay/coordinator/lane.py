@@ -84,6 +84,7 @@ class Lane:
         self._depth, self._clock, self._is_inline = depth, clock, is_inline
         self._entries: list[_Entry] = []
         self._running = 0
+        self._is_paused = False
         self._last_finish_s = 0.0
         self._host_s = 0.0
         self._failure: asyncio.Future[None] | None = None
@@ -127,6 +128,11 @@ class Lane:
         if self._running < self._depth and self._alarm is not None:
             self._pump()
 
+    def pause(self, is_paused: bool) -> None:
+        """Start nothing, or go on; what is under way is finished."""
+        self._is_paused = is_paused
+        self.wake()
+
     async def run(self) -> None:
         self._failure = asyncio.get_running_loop().create_future()
         self._alarm, self._bell = Alarm(self._pump), Alarm(self._rung)
@@ -144,7 +150,7 @@ class Lane:
 
     def _pump(self) -> None:
         """Start all that may start now, and set the alarm for what may start later."""
-        while self._alarm is not None and self._running < self._depth:
+        while self._alarm is not None and self._running < self._depth and not self._is_paused:
             now_s = self._clock()
             waits = [entry.source.due_in_s(now_s, self._running) for entry in self._entries]
             due = [entry for entry, wait_s in zip(self._entries, waits, strict=True) if wait_s <= 0]

@@ -65,7 +65,9 @@ class Member:
     thinking: int = 1  # slots that will still ask with no answer in between
     heard_s: float = 0.0  # its last frame, or our last word that it has to react to
     rows: int = 0
+    units: int = 0
     is_leaving: bool = False
+    leave_by_s: float = math.inf  # killed if it has not left by then
     cause: str = ""  # what it said or what we did, if that explains its end
     stacks: str = ""
 
@@ -101,6 +103,8 @@ class _Post:
     restarts: int = 0
     reason: str = ""
     is_wanted: bool = True
+    past_rows: int = 0  # of those that filled it before
+    past_units: int = 0
 
 
 class Listener(Protocol):
@@ -176,23 +180,37 @@ class Supervisor:
             if member.link is not None:
                 member.link.pause() if is_full else member.link.resume()
 
+    def resize(self, workers: int) -> None:
+        """Have this many workers: new posts are filled, the last ones leave and their work is issued again."""
+        self.workers = workers
+        for number in range(workers):
+            self._posts.setdefault(number, _Post(number)).is_wanted = True
+        for post in list(self._posts.values())[workers:]:
+            self._dismiss(post)
+        self._changed.set()
+
     def stats(self) -> list[WorkerStats]:
         return [self._stats(post) for post in self._posts.values()]
 
     async def stop(self) -> None:
         """Tell all workers to leave and return when they have, or after the grace time."""
-        for post in self._posts.values():
-            post.is_wanted = False
-        for member in list(self.members()):
-            member.is_leaving = True
-            if member.link is not None and member.phase is not Phase.STARTING:
-                member.send(Stop(), self.clock())
-            elif member.link is not None:
-                member.link.kill()
+        for post in list(self._posts.values()):
+            self._dismiss(post)
         deadline_s = self.clock() + self.grace_s
         while any(self.members()) and self.clock() < deadline_s:
             self._changed.clear()
             await _wait(self._changed, deadline_s - self.clock())
+
+    def _dismiss(self, post: _Post) -> None:
+        """Tell whoever fills the post to leave, and nobody to come."""
+        post.is_wanted, member = False, post.member
+        if member is None or member.is_leaving:
+            return
+        member.is_leaving, member.leave_by_s = True, self.clock() + self.grace_s
+        if member.link is not None and member.phase is not Phase.STARTING:
+            member.send(Stop(), self.clock())
+        elif member.link is not None:
+            member.link.kill()
 
     async def _end_all(self) -> None:
         """Whatever is still there is killed; nothing is left behind."""
@@ -209,7 +227,7 @@ class Supervisor:
 
     async def _fill_posts(self) -> None:
         now_s = self.clock()
-        for post in self._posts.values():
+        for post in list(self._posts.values()):  # a resize may come while one is being filled
             if post.is_wanted and post.member is None and now_s >= post.retry_at_s:
                 await self._fill(post)
 
@@ -283,6 +301,7 @@ class Supervisor:
         member.phase = Phase.GONE
         post = self._posts[member.number]
         post.member = None
+        post.past_rows, post.past_units = post.past_rows + member.rows, post.past_units + member.units
         if member.link is not None:
             self._ended.append(member.link)
         if not member.is_leaving:
@@ -315,6 +334,9 @@ class Supervisor:
                 self._suspect(member, silent_s, now_s)
             elif member.phase is Phase.SUSPECT and now_s - member.since_s > self._limit_s(member):
                 self._kill(member, f"silent for {silent_s:.1f} s")
+            elif now_s > member.leave_by_s:
+                member.leave_by_s = math.inf
+                self._kill(member, "told to leave and did not")
 
     def _limit_s(self, member: Member) -> float:
         return member.habit.limit_s(self.patience.silence_floor_s, self.patience.silence_ceiling_s)
@@ -358,6 +380,7 @@ class Supervisor:
         now_s = self.clock()
         due = [self.patience.silence_floor_s / 2]
         due += [post.retry_at_s - now_s for post in self._posts.values() if post.is_wanted and post.member is None]
+        due += [member.leave_by_s - now_s for member in self.members()]
         if not self._ended:
             await _wait(self._changed, max(min(due), 0.0))
         self._changed.clear()
@@ -365,8 +388,9 @@ class Supervisor:
     def _stats(self, post: _Post) -> WorkerStats:
         member = post.member
         state = member.phase.value if member is not None else "waiting" if post.is_wanted else "left"
-        pid, rows = (member.pid, member.rows) if member is not None else (0, 0)
-        return WorkerStats(post.number, state, pid, rows, post.restarts, post.reason)
+        pid, rows, units = (member.pid, member.rows, member.units) if member is not None else (0, 0, 0)
+        rows, units = post.past_rows + rows, post.past_units + units
+        return WorkerStats(post.number, state, pid, rows, post.restarts, post.reason, units)
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> None:

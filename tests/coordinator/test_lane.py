@@ -297,6 +297,27 @@ async def test_the_alarm_asks_again_when_a_source_said_so():
         assert source.asked == 4  # at first, by the alarm, and around the delivery; then nothing is due
 
 
+async def test_a_paused_lane_starts_nothing_and_goes_on_where_it_was():
+    diary: list[str] = []
+    lane = Lane(clock=(clock := Clock()))
+    source = Source("a", clock, diary, wanted=1)
+    lane.attach(source, share=1.0)
+    lane.pause(True)
+    async with running(lane):
+        lane.wake()
+        await asyncio.sleep(0)
+        assert diary == []
+        lane.pause(False)
+        await until(lambda: source.delivered == 1)
+        lane.pause(True)
+        source.wanted = 2
+        lane.wake()
+        await asyncio.sleep(0)
+        assert source.started == 1
+        lane.pause(False)
+        await until(lambda: source.delivered == 2)
+
+
 class Broken:
     def __init__(self, where: str) -> None:
         self.where = where

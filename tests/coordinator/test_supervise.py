@@ -603,3 +603,75 @@ async def settle() -> None:
     """Let everything that is ready to run do so."""
     for _ in range(20):
         await asyncio.sleep(0)
+
+
+async def greeted(rig: Rig) -> dict[int, FakeLink]:
+    """All workers of the rig, ready."""
+    await rig.step()
+    for link in rig.pool.opened:
+        if rig.supervisor.stats()[link.number].state == "starting":
+            link.say(hello(link.number))
+    return {link.number: link for link in rig.pool.opened}
+
+
+async def test_more_workers_are_started_and_fewer_leave_with_nobody_to_blame():
+    rig = Rig(workers=2)
+    await greeted(rig)
+    rig.supervisor.resize(3)
+    links = await greeted(rig)
+    assert [worker.state for worker in rig.supervisor.stats()] == ["ready"] * 3
+
+    rig.supervisor.resize(1)
+    assert [type(links[number].told[-1]) for number in range(3)] == [Hello, Stop, Stop]
+    for number in (1, 2):
+        links[number].say(Bye())
+        links[number].hang_up()
+    assert rig.listener.gones == [(1, False), (2, False)]
+    await rig.lapse(DAY_S)
+    assert [worker.state for worker in rig.supervisor.stats()] == ["suspect", "left", "left"]
+    assert len(rig.pool.opened) == 3
+
+
+async def test_a_worker_that_is_wanted_again_while_it_leaves_is_replaced_when_it_has_left():
+    rig = Rig(workers=2)
+    links = await greeted(rig)
+    rig.supervisor.resize(1)
+    rig.supervisor.resize(2)
+    links[1].say(Bye())
+    links[1].hang_up()
+    await rig.step()
+    assert [link.number for link in rig.pool.opened] == [0, 1, 1]
+
+
+async def test_a_worker_that_is_told_to_leave_and_does_not_is_killed_once_after_the_grace_time():
+    rig = Rig(workers=2)
+    links = await greeted(rig)
+    rig.supervisor.resize(1)
+    await rig.lapse(rig.supervisor.grace_s * 0.9)
+    assert links[1].kills == 0
+    await rig.lapse(rig.supervisor.grace_s * 0.2)
+    await rig.lapse(0.1)
+    assert (links[0].kills, links[1].kills) == (0, 1)
+
+
+async def test_the_limit_of_deaths_follows_the_number_of_workers():
+    rig = Rig(workers=1, patience=replace(PATIENCE, deaths=0, deaths_per_worker=1))
+    rig.supervisor.resize(2)
+    for link in (await greeted(rig)).values():
+        link.hang_up()
+    rig.supervisor._watch()
+    rig.supervisor.resize(1)
+    with pytest.raises(PoolFailed):
+        rig.supervisor._watch()
+
+
+async def test_a_post_counts_the_rows_and_units_of_all_who_filled_it():
+    rig = Rig()
+    for _ in range(2):
+        link = await rig.ready()
+        rig.member.answer(ask(slots=5), answer(5), rig.clock())
+        rig.member.units += 3
+        link.hang_up()
+        rig.clock.pass_s(PATIENCE.backoff_ceiling_s)
+    (stats,) = rig.supervisor.stats()
+    assert (stats.rows, stats.units) == (10, 6)
