@@ -118,6 +118,9 @@ class LearnSection(Section):
     value_weight: float = Field(1.0, ge=0)
     """Of the value's loss beside the policy's."""
 
+    average_steps: int = Field(64, ge=1)
+    """What plays is the mean of about this many latest steps; 1 for the last step alone."""
+
     publish_steps: int = Field(25, ge=1)
     """Least steps between two versions of the weights,"""
 

@@ -323,4 +323,4 @@ class NeuralRun:
 def _learner_settings(config: Config) -> LearnerSettings:
     learn = config.learn
     schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
-    return LearnerSettings(schedule, learn.weight_decay, learn.value_weight)
+    return LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)

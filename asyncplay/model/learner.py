@@ -30,6 +30,7 @@ class LearnerSettings:
     weight_decay: float = 1e-2  # of matrices only, times the learning rate each step
     value_weight: float = 1.0  # of the value's loss beside the policy's
     clip_norm: float = 1.0  # longest gradient
+    average_steps: int = 1  # what is published is a mean over about this many latest steps
 
 
 class StepReport(NamedTuple):
@@ -46,7 +47,7 @@ class StepReport(NamedTuple):
 class Saved(NamedTuple):
     """All that a learner knows, copied: what is slow, ``to_bytes``, may be done on another thread."""
 
-    tensors: dict[str, Array]  # weights and moments
+    tensors: dict[str, Array]  # weights, their mean and moments
     facts: str  # JSON: counters and the network's shape
 
     def to_bytes(self) -> bytes:
@@ -82,6 +83,7 @@ class Learner:
         self._threads = threads
         self._net = nets.build(shape, seed).to(device)
         self._optimizer = _adamw(self._net, settings)
+        self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
         self._sums = torch.zeros(2)
 
     def micro_batches(self, batch: Examples, rows_per_micro: int) -> Iterator[Job]:
@@ -104,12 +106,13 @@ class Learner:
         return report
 
     def weights(self) -> dict[str, Array]:
-        """A copy, ready to be published."""
-        return named.snapshot(self._net)
+        """A copy of the mean of the latest steps' weights, ready to be published."""
+        return {name: named.to_array(value) for name, value in self._average.items()}
 
     def save(self) -> Saved:
         """Everything needed to go on as if nothing had happened."""
-        tensors = {f"weight/{name}": value for name, value in self.weights().items()}
+        tensors = {f"weight/{name}": value for name, value in named.snapshot(self._net).items()}
+        tensors |= {f"average/{name}": value for name, value in self.weights().items()}
         for name, weight in self._net.named_parameters():
             for moment in MOMENTS if weight in self._optimizer.state else ():
                 tensors[f"{moment}/{name}"] = named.to_array(self._optimizer.state[weight][moment])
@@ -126,6 +129,8 @@ class Learner:
         self._optimizer.state.clear()
         for name, weight in self._net.named_parameters():
             self._load_weight(name, weight, tensors)
+        for name, average in self._average.items():
+            average.copy_(torch.tensor(tensors[f"average/{name}"]))
 
     @torch.no_grad()
     def _load_weight(self, name: str, weight: nn.Parameter, tensors: dict[str, Array]) -> None:
@@ -174,9 +179,17 @@ class Learner:
             group["lr"] = rate
         self._optimizer.step()
         self.steps += 1
+        self._take_average()
         self.rows += rows
         policy, value = self._sums.tolist()
         return StepReport(self.steps, rows, policy, value, norm, rate)
+
+    @torch.no_grad()
+    def _take_average(self) -> None:
+        """Move towards the new weights; the first steps count alike, so that the beginning is soon forgotten."""
+        share = 1 / min(self.steps, self._settings.average_steps)
+        for name, value in self._net.state_dict().items():
+            self._average[name].lerp_(value, share)
 
 
 def _adamw(net: nn.Module, settings: LearnerSettings) -> torch.optim.AdamW:

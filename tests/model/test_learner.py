@@ -25,10 +25,10 @@ def assert_weights(left: Learner, right: Learner) -> None:
         np.testing.assert_array_equal(value, theirs[name], err_msg=name)
 
 
-def restored(source: Learner, seed: int) -> Learner:
+def restored(source: Learner, seed: int, settings=STEADY) -> Learner:
     """Another learner, which begins elsewhere, after loading what ``source`` saved."""
     saved = source.save()
-    twin = learner(source.shape, seed=seed)
+    twin = learner(source.shape, settings, seed=seed)
     twin.load(saved.to_bytes(), saved.facts)
     return twin
 
@@ -90,6 +90,33 @@ def test_a_resumed_learner_goes_on_bit_by_bit(shape):
     ours, theirs = straight.save(), resumed.save()
     assert ours.facts == theirs.facts
     assert ours.to_bytes() == theirs.to_bytes()
+
+
+def test_what_is_published_is_the_mean_of_the_latest_steps():
+    """By hand: all steps alike until there are three, then each new one counts a third."""
+    plain, averaging = learner(MLP), learner(MLP, replace(STEADY, average_steps=3))
+    mean = {name: np.zeros_like(value) for name, value in plain.weights().items()}
+    for step in range(1, 6):
+        batch = random_examples(MLP, 20, step)
+        plain.train(batch)
+        averaging.train(batch)
+        latest = plain.weights()
+        mean = {name: value + (latest[name] - value) / min(step, 3) for name, value in mean.items()}
+    for name, value in averaging.weights().items():
+        np.testing.assert_allclose(value, mean[name], rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_a_resumed_learner_goes_on_with_its_mean():
+    settings = replace(STEADY, average_steps=10)
+    source = learner(MLP, settings)
+    source.train(random_examples(MLP, 20, 1))
+    source.train(random_examples(MLP, 20, 2))
+    twin = restored(source, seed=9, settings=settings)
+    assert_weights(source, twin)
+    batch = random_examples(MLP, 20, 3)
+    source.train(batch)
+    twin.train(batch)
+    assert_weights(source, twin)
 
 
 def test_a_learner_can_be_resumed_before_its_first_step():
