@@ -145,10 +145,12 @@ class Kernels:
     encode: Kernel
     key: Kernel
     determinize: Kernel
+    outcomes: Kernel | None = None
+    happen: Kernel | None = None
 
     def all(self) -> list[Kernel]:
         """Every kernel, in the order of the fields."""
-        return [value for field, value in vars(self).items() if field != "name"]
+        return [value for field, value in vars(self).items() if field != "name" and value is not None]
 
 
 class KernelsType(types.Dummy):

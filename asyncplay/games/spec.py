@@ -27,6 +27,9 @@ encode        features of the position as the viewer sees it; every entry is wri
 key           uint64, equal for positions that look the same to the viewer, else different
 determinize   int64[D, S], D positions that look the same to the viewer, drawn as the rules of the
               game say; a copy where nothing is hidden
+outcomes      of games whose chance can be listed: write what may happen at a chance turn, as ascending
+              numbers, and with what odds; return how many there are
+happen        let the outcome of that number happen
 ============  ===============================================================================
 
 Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
@@ -58,6 +61,8 @@ ENCODE_FLOATS = void(RULES, STATE, int64, float32[::1])
 KEY = uint64(RULES, STATE, int64)
 DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
 ADVISE = int64(RULES, STATE)
+OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
+HAPPEN = void(RULES, STATE, int64)
 
 
 class Symmetries(NamedTuple):
@@ -89,12 +94,13 @@ class GameSpec:
     n_symmetries: int  # Y, at least 1
     symmetries: Callable[[], Symmetries]
     kernels: Kernels
-    entry_module: str  # where the search is compiled for this game
+    entry_module: str | None  # where the search is compiled for this game; None: it is only solved
     value_scale: float = 1.0  # returns * value_scale + value_offset is what networks learn and
     value_offset: float = 0.0  # searches back up: within -1 .. 1
     is_staged: bool = False  # chance turns part the game into stages (rounds): a search ends with its stage,
     # and values are of what a stage brought, not of the whole game
     advise: Kernel | None = None  # ADVISE: what a rule-based player would do for the seat to move; a yardstick
+    max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
 
     def new_state(self) -> NDArray[np.int64]:
         """Return the position before anything happened."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from asyncplay import rng
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
@@ -213,6 +214,33 @@ def check_worlds_look_the_same(spec: GameSpec) -> None:
             assert kernels.to_move(spec.rules, world) == moment.player
             assert kernels.key(spec.rules, world, moment.player) == kernels.key(spec.rules, moment.state, moment.player)
             assert spec.is_hidden or (world == moment.state).all()
+
+
+def check_chance_does_what_it_lists(spec: GameSpec) -> None:
+    """Odds add up to 1, and whatever is drawn is on the list; only for games that have one."""
+    if spec.max_outcomes == 0:
+        return
+    desk, kernels = Desk(spec), spec.kernels
+    for seed in range(10):
+        desk.reset(seed)
+        while kernels.to_move(spec.rules, desk.state) == CHANCE_TURN:
+            listed = listed_outcomes(spec, desk.state)
+            assert sum(odds for odds, _ in listed) == pytest.approx(1.0)
+            kernels.chance(spec.rules, desk.state, desk.stream)
+            assert any((after == desk.state).all() for _, after in listed)
+
+
+def listed_outcomes(spec: GameSpec, state: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """Odds and state after each outcome of a chance turn."""
+    numbers, odds = Guarded(spec.max_outcomes, np.int32), Guarded(spec.max_outcomes, np.float64)
+    count = spec.kernels.outcomes(spec.rules, state, numbers.inside, odds.inside)
+    numbers.check()
+    odds.check()
+    assert (np.diff(numbers.inside[:count]) > 0).all()
+    after = np.repeat(state[None], count, axis=0)
+    for number, changed in zip(numbers.inside, after, strict=False):
+        spec.kernels.happen(spec.rules, changed, number)
+    return list(zip(odds.inside[:count].tolist(), after, strict=True))
 
 
 def check_symmetries_are_permutations(spec: GameSpec) -> None:

@@ -13,6 +13,7 @@ SPECS |= {
     "blob of 8": games.load("blob", {"players": 8, "cards": 6}),
     "whole game of blob": games.load("blob", {"players": 3, "cards": 3, "whole": True}),
 }
+SPECS |= {f"{name} of 3": games.load(name, {"players": 3}) for name in ("kuhn", "leduc")}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))

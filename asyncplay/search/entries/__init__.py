@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import NamedTuple
 
+from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import Kernel, Progress, ready, warm_up
 from asyncplay.games.spec import GameSpec
 from asyncplay.search import puct
@@ -31,5 +32,7 @@ def warm(spec: GameSpec, progress: Progress | None = None) -> None:
 
 
 def _declared(spec: GameSpec) -> Entry:
+    if spec.entry_module is None:
+        raise AsyncplayError(f"{spec.name} has no tree search: it is solved, see configs/{spec.name}.toml")
     module = import_module(spec.entry_module)
     return Entry(module.select, module.advance, module.rebuild, puct.backup)

@@ -1,0 +1,51 @@
+"""Kuhn's poker, Leduc poker and liar's dice are open_spiel's, history by history."""
+
+import pytest
+from games import spiel
+
+from asyncplay import games
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import GAME_OVER
+
+CASES = {
+    "kuhn": ("kuhn", {}, "kuhn_poker", 58, 12),
+    "kuhn of 3": ("kuhn", {"players": 3}, "kuhn_poker(players=3)", 617, 48),
+    "leduc": ("leduc", {}, "leduc_poker", 9_457, 936),
+    "liar's dice of 4 faces": ("liarsdice", {"faces": 4}, "liars_dice(numdice=1,dice_sides=4)", 8_181, 1_024),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_history_is_the_same(case):
+    """Who moves, what is legal, the odds of chance, the returns and who can tell which histories apart.
+
+    In Leduc open_spiel shows suits: several of its infosets are one of ours, never the other way round.
+    """
+    name, options, spiel_name, n_histories, n_infosets = CASES[case]
+    spec = games.load(name, options)
+    pairs, keys = 0, {}
+    for pair in spiel.histories(spec, spiel_name):
+        pairs += 1
+        if pair.mover == GAME_OVER:
+            assert spiel.returns(spec, pair.ours) == pair.theirs.returns()
+        elif pair.mover >= 0:
+            infoset = (pair.mover, pair.theirs.information_state_string())
+            key = spec.kernels.key(spec.rules, pair.ours, pair.mover)
+            assert keys.setdefault(infoset, key) == key
+
+    assert pairs == n_histories
+    assert len(keys) == n_infosets
+    assert len(set(keys.values())) == (288 if name == "leduc" else n_infosets)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("kuhn", {"players": 5}, "kuhn is for 2 to 4 players, not 5"),
+        ("leduc", {"players": 4}, "leduc is for 2 or 3 players, not 4"),
+        ("liarsdice", {"faces": 1}, "the dice of liarsdice have 2 to 11 faces, not 1"),
+    ],
+)
+def test_options_out_of_range_are_refused(name, options, words):
+    with pytest.raises(AsyncplayError, match=words):
+        games.load(name, options)
