@@ -1,0 +1,92 @@
+"""A small game as flat arrays: every history a node, every infoset a row. Written once, then only read.
+
+Nodes lie parents before children, the children of a node side by side: child a of a node is ``first + a``.
+Histories below which nothing differs are one node with several parents, so what nobody sees (a suit) is
+merged and its odds are added. Chance turns in a row are one.
+
+A row is what a player knows when it decides; its actions are entries, side by side from ``offsets[row]``
+on. The numbers follow from the game alone, so every process that compiles it numbers alike. Rows of a
+player's later decisions have higher numbers.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = Any  # inside numba these are arrays, in Python NDArrays; the comments give their types
+
+NODE = np.dtype(
+    [
+        ("first", np.uint32),  # the first child; at the end of a game, the place of its payoffs
+        ("row", np.uint32),  # of a decision; at a chance turn, the place of its first outcome
+        ("entry", np.uint32),  # the row's first entry
+        ("mover", np.int16),  # a seat, CHANCE_TURN or GAME_OVER
+        ("n", np.uint16),  # children
+    ],
+    align=True,
+)
+
+OUTCOME = np.dtype(
+    [
+        ("odds", np.float64),
+        ("keep", np.float64),  # a draw falls on all outcomes alike, stays here with this chance
+        ("other", np.uint32),  # and otherwise goes to this one of the turn's outcomes (alias method)
+    ],
+    align=True,
+)
+
+NO_ENTRY = -1
+
+
+class Flat(NamedTuple):
+    """What kernels walk on: N nodes, R rows, E entries."""
+
+    nodes: Array  # NODE[N], the first one is the root
+    outcomes: Array  # OUTCOME[...], those of a chance turn side by side
+    payoffs: Array  # float64[T, P], by seat
+    offsets: Array  # int32[R + 1], of each row's entries
+    movers: Array  # int32[R], whose decision it is
+    parents: Array  # int32[R], the entry of the mover's decision before this one, or NO_ENTRY
+
+
+def empty_flat() -> Flat:
+    """Arrays of the right types, for the signatures of kernels."""
+    numbers = np.zeros(1, np.int32)
+    return Flat(np.zeros(1, NODE), np.zeros(1, OUTCOME), np.zeros((1, 1)), numbers, numbers, numbers)
+
+
+class FlatGame(NamedTuple):
+    """A compiled game and how to find the way back to its rules."""
+
+    flat: Flat
+    keys: NDArray[np.uint64]  # uint64[R], the game's key of each row
+    actions: NDArray[np.int32]  # int32[E], the game's action of each entry
+
+    @property
+    def players(self) -> int:
+        return int(self.flat.payoffs.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.flat.movers)
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.actions)
+
+    def entries_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The entries of these rows, one row after another."""
+        first, end = self.flat.offsets[rows], self.flat.offsets[rows + 1]
+        sizes = (end - first).astype(np.int64)
+        skipped = np.repeat(first - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        return np.arange(len(skipped)) + skipped
+
+    def stack_entries(self) -> int:
+        """The most entries that the decisions of one player on one path have together."""
+        needed = np.diff(self.flat.offsets).tolist()
+        row_of = np.repeat(np.arange(self.n_rows), needed).tolist()
+        for row, parent in enumerate(self.flat.parents.tolist()):
+            if parent != NO_ENTRY:
+                needed[row] += needed[row_of[parent]]
+        return max(needed)

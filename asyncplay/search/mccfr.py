@@ -1,0 +1,389 @@
+"""Monte Carlo counterfactual regret minimisation: sampled walks through a flat game.
+
+An iteration is one walk for each player. A walk draws chance and the other players from their strategies.
+EXTERNAL: the walking player tries every action. OUTCOME: it draws one, mixed with exploration, and divides
+by the odds of what it drew; both change each regret by what a full walk would, in the mean. The strategies
+of the others are summed where the walk passes them, divided by the odds with which the walking player's own
+draws led there, so that the sums are unbiased too (two players; with more, an infoset's sums are weighted
+by how often the third party lets it happen).
+
+Iteration t draws from ``rng.stream(seed, t)``: a range of iterations does the same wherever it is walked from
+the same table.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int64, typeof, void
+from numpy.typing import NDArray
+
+from asyncplay import rng
+from asyncplay.games.kernels import helper, kernel, ready
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
+from asyncplay.search.flat import Flat, FlatGame, empty_flat
+from asyncplay.search.regret import REGRET, SUM, Table, new_table, positive_total, share
+
+Array = Any
+EXTERNAL, OUTCOME = 0, 1
+ONE = np.uint64(1)
+
+
+class Settings(NamedTuple):
+    """How to walk."""
+
+    method: int = EXTERNAL
+    is_linear: int = 1  # iteration t counts t + 1 times
+    explore_first: float = 0.6  # OUTCOME: the part of the draws that falls on all actions alike,
+    explore_last: float = 0.6  # in the first iteration and, going down in a line,
+    explore_iterations: int = 0  # after this many. Above 0, so that every regret is kept up to date
+    prune_below: float = 0.0  # EXTERNAL: skip actions whose regret is below minus this, times the weight; 0: never
+    prune_after: int = 0  # from this iteration on
+    prune_share: float = 0.95  # in this part of the walks
+
+
+class Touched(NamedTuple):
+    """The rows that were changed since they were last forgotten."""
+
+    marks: Array  # uint8[R]
+    rows: Array  # int32[R], the first ``count`` in order of their first change
+    count: Array  # int64[1]
+    before: Array  # float64[E], the regrets of these rows as they were
+
+
+class Scratch(NamedTuple):
+    """Room to work in."""
+
+    frames: Array  # FRAME[...], the walking player's decisions on the present path
+    shares: Array  # float64[...], their strategies
+    values: Array  # float64[...], what each of their actions is worth
+    stream: Array  # uint64[4]
+    utility: Array  # float64[P], summed over walks
+
+
+FRAME = np.dtype(
+    [
+        ("node", np.uint64),
+        ("action", np.uint64),  # the one that is being tried
+        ("n", np.uint64),  # actions
+        ("base", np.uint64),  # EXTERNAL: the place of their shares and values
+        ("floor", np.float64),  # and the regret below which they are skipped
+        ("share", np.float64),  # OUTCOME: the strategy's part in the action,
+        ("odds", np.float64),  # how likely it was drawn
+        ("reach", np.float64),  # and how likely the draws before it were
+    ],
+    align=True,
+)
+
+
+class Ground(NamedTuple):
+    """All that a walk needs."""
+
+    flat: Flat
+    table: Array  # float64[E, 2], see regret.py
+    touched: Touched
+    scratch: Scratch
+    settings: Settings
+
+
+def _ground_type() -> Any:
+    """The numba type of a ``Ground``: the same for all games."""
+    numbers, floats = np.zeros(1, np.int32), np.zeros(1)
+    touched = Touched(np.zeros(1, np.uint8), numbers, np.zeros(1, np.int64), floats)
+    scratch = Scratch(np.zeros(1, FRAME), floats, floats, np.zeros(1, np.uint64), floats)
+    return typeof(Ground(empty_flat(), np.zeros((1, 2)), touched, scratch, Settings()))
+
+
+GROUND = _ground_type()
+WALK = int64(GROUND, int64, int64, int64)
+
+
+@kernel(WALK)
+def walk_external(ground, seed, first, n):
+    """Walk ``n`` iterations from number ``first`` on; return how many nodes were passed."""
+    passed = 0
+    for iteration in range(first, first + n):
+        rng.plant(ground.scratch.stream, seed, iteration)
+        weight = weight_of(ground.settings, iteration)
+        for player in range(ground.flat.payoffs.shape[1]):
+            passed += try_all(ground, player, weight, prune_floor(ground, iteration, weight))
+    return passed
+
+
+@helper
+def weight_of(settings, iteration):
+    """What an iteration counts."""
+    return iteration + 1.0 if settings.is_linear else 1.0
+
+
+@helper
+def prune_floor(ground, iteration, weight):
+    """The regret below which this walk skips an action."""
+    settings = ground.settings
+    if settings.prune_below == 0.0 or iteration < settings.prune_after:
+        return -np.inf
+    return -settings.prune_below * weight if rng.uniform(ground.scratch.stream) < settings.prune_share else -np.inf
+
+
+@helper
+def touch(ground, at):
+    """Remember a row and its regrets before its first change."""
+    touched = ground.touched
+    if touched.marks[at.row] == 0:
+        touched.marks[at.row] = 1
+        touched.rows[np.uint64(touched.count[0])] = at.row
+        touched.count[0] += 1
+        for k in range(at.n):
+            touched.before[at.entry + np.uint64(k)] = ground.table[at.entry + np.uint64(k), REGRET]
+
+
+@helper
+def draw_outcome(ground, at):
+    """The child that chance draws."""
+    spot = rng.uniform(ground.scratch.stream) * at.n
+    k = np.uint64(spot)
+    outcome = ground.flat.outcomes[at.row + k]
+    return at.first + (k if spot - k < outcome.keep else np.uint64(outcome.other))
+
+
+@helper
+def draw_other(ground, at, weight):
+    """The child that another player's strategy draws; the strategy is added to its sums."""
+    touch(ground, at)
+    table, total = ground.table, positive_total(ground.table, at.entry, at.n)
+    spot, chosen = rng.uniform(ground.scratch.stream), np.uint64(0)
+    for k in range(at.n):
+        entry = at.entry + np.uint64(k)
+        part = share(table[entry, REGRET], total, at.n)
+        table[entry, SUM] += weight * part
+        spot -= part
+        chosen += ONE if spot >= 0.0 else np.uint64(0)
+    return at.first + min(chosen, np.uint64(at.n - 1))  # rounding may leave a little of the spot
+
+
+@helper
+def try_all(ground, player, weight, floor):
+    """One external walk: every action of the player, one of everybody else; return the nodes passed."""
+    node, depth, passed = np.uint64(0), np.uint64(0), 0
+    while True:
+        at = ground.flat.nodes[node]
+        passed += 1
+        if at.mover == player:
+            node = open_frame(ground, node, depth, floor)
+            depth += ONE
+        elif at.mover == CHANCE_TURN:
+            node = draw_outcome(ground, at)
+        elif at.mover != GAME_OVER:
+            node = draw_other(ground, at, weight)
+        else:
+            node, depth = hand_up(ground, ground.flat.payoffs[at.first, player], depth, weight)
+            if depth == 0:
+                ground.scratch.utility[player] += ground.scratch.values[0]
+                return passed
+
+
+@helper
+def open_frame(ground, node, depth, floor):
+    """Begin to try the actions of a decision; return the first child to go to."""
+    at, table, scratch = ground.flat.nodes[node], ground.table, ground.scratch
+    touch(ground, at)
+    frame = scratch.frames[depth]
+    frame.node = node
+    frame.base = np.uint64(1)
+    if depth > 0:
+        above = scratch.frames[depth - ONE]
+        frame.base = above.base + above.n
+    frame.n = at.n
+    total = positive_total(table, at.entry, at.n)
+    frame.floor = floor if total > 0.0 else -np.inf  # of a row without a positive regret nothing is skipped
+    for k in range(at.n):
+        scratch.shares[frame.base + np.uint64(k)] = share(table[at.entry + np.uint64(k), REGRET], total, at.n)
+    frame.action = next_action(table, at, np.uint64(0), frame.floor)
+    return at.first + frame.action
+
+
+@helper
+def next_action(table, at, action, floor):
+    """This action or the next one that is not skipped; ``at.n`` if there is none."""
+    while action < at.n and table[at.entry + action, REGRET] < floor:
+        action += ONE
+    return action
+
+
+@helper
+def hand_up(ground, value, depth, weight):
+    """Give a value to the decision above; return the next node to go to, and 0 for the depth at the end.
+
+    A decision all of whose actions are known has a value itself, and its regrets grow by what each action
+    would have been worth beyond it. The last value lies in ``scratch.values[0]``.
+    """
+    while depth > 0:
+        frame = ground.scratch.frames[depth - ONE]
+        at = ground.flat.nodes[frame.node]
+        ground.scratch.values[frame.base + frame.action] = value
+        frame.action = next_action(ground.table, at, frame.action + ONE, frame.floor)
+        if frame.action < at.n:
+            return at.first + frame.action, depth
+        value = settle(ground, frame, at, weight)
+        depth -= ONE
+    ground.scratch.values[0] = value
+    return np.uint64(0), depth
+
+
+@helper
+def settle(ground, frame, at, weight):
+    """The value of a decision; its regrets are brought up to date, but for what was skipped."""
+    table, scratch, value = ground.table, ground.scratch, 0.0
+    for k in range(at.n):
+        if table[at.entry + np.uint64(k), REGRET] >= frame.floor:
+            value += scratch.shares[frame.base + np.uint64(k)] * scratch.values[frame.base + np.uint64(k)]
+    for k in range(at.n):
+        if table[at.entry + np.uint64(k), REGRET] >= frame.floor:
+            table[at.entry + np.uint64(k), REGRET] += weight * (scratch.values[frame.base + np.uint64(k)] - value)
+    return value
+
+
+@kernel(WALK)
+def walk_outcome(ground, seed, first, n):
+    """Walk ``n`` iterations from number ``first`` on; return how many nodes were passed."""
+    passed = 0
+    for iteration in range(first, first + n):
+        rng.plant(ground.scratch.stream, seed, iteration)
+        weight, explore = weight_of(ground.settings, iteration), explore_of(ground.settings, iteration)
+        for player in range(ground.flat.payoffs.shape[1]):
+            passed += try_one(ground, player, weight, explore)
+    return passed
+
+
+@helper
+def explore_of(settings, iteration):
+    """How much the walking player explores, in a line from first to last."""
+    left = max(1.0 - iteration / settings.explore_iterations, 0.0) if settings.explore_iterations > 0 else 0.0
+    return settings.explore_last + left * (settings.explore_first - settings.explore_last)
+
+
+@helper
+def try_one(ground, player, weight, explore):
+    """One outcome walk: a single path down, then the regrets from its end up; return the nodes passed."""
+    node, depth, passed, reach = np.uint64(0), np.uint64(0), 1, 1.0
+    at = ground.flat.nodes[node]
+    while at.mover != GAME_OVER:
+        if at.mover == player:
+            frame = ground.scratch.frames[depth]
+            explore_one(ground, frame, at, explore)
+            frame.node = node
+            frame.reach = reach
+            reach *= frame.odds
+            node = at.first + frame.action
+            depth += ONE
+        elif at.mover == CHANCE_TURN:
+            node = draw_outcome(ground, at)
+        else:
+            node = draw_other(ground, at, weight / reach)
+        at = ground.flat.nodes[node]
+        passed += 1
+    ground.scratch.utility[player] += back_up(ground, ground.flat.payoffs[at.first, player], depth, weight)
+    return passed
+
+
+@helper
+def explore_one(ground, frame, at, explore):
+    """Draw an action of the walking player into its frame: half strategy, half exploration, say."""
+    touch(ground, at)
+    table, total = ground.table, positive_total(ground.table, at.entry, at.n)
+    spot, chosen = rng.uniform(ground.scratch.stream), np.uint64(0)
+    for k in range(at.n):
+        spot -= explore / at.n + (1.0 - explore) * share(table[at.entry + np.uint64(k), REGRET], total, at.n)
+        chosen += ONE if spot >= 0.0 else np.uint64(0)
+    frame.action = min(chosen, np.uint64(at.n - 1))
+    frame.share = share(table[at.entry + frame.action, REGRET], total, at.n)
+    frame.odds = explore / at.n + (1.0 - explore) * frame.share
+
+
+@helper
+def back_up(ground, value, depth, weight):
+    """Change the regrets of the decisions on the path; return the value of the root.
+
+    What was not drawn counts as 0 and what was drawn is divided by its odds: right in the mean.
+    """
+    while depth > 0:
+        depth -= ONE
+        frame, table = ground.scratch.frames[depth], ground.table
+        at = ground.flat.nodes[frame.node]
+        drawn = value / frame.odds
+        value = frame.share * drawn
+        for k in range(at.n):
+            table[at.entry + np.uint64(k), REGRET] -= weight / frame.reach * value
+        table[at.entry + frame.action, REGRET] += weight / frame.reach * drawn
+    return value
+
+
+@kernel(void(GROUND))
+def forget(ground):
+    """No row is touched any more; the strategy sums of those that were start again from 0."""
+    flat, table, touched = ground.flat, ground.table, ground.touched
+    for k in range(touched.count[0]):
+        row = touched.rows[k]
+        touched.marks[row] = 0
+        for entry in range(flat.offsets[row], flat.offsets[row + 1]):
+            table[entry, SUM] = 0.0
+    touched.count[0] = 0
+
+
+class Walked(NamedTuple):
+    """What a call has done."""
+
+    nodes: int
+    utility: NDArray[np.float64]  # float64[P], summed over the iterations: estimates of what the strategies earn
+
+
+class Changes(NamedTuple):
+    """What happened to the table since it was last forgotten."""
+
+    rows: NDArray[np.int32]  # int32[k], in order of their first change
+    regrets: NDArray[np.float64]  # float64[e], what was added to each entry of these rows, row after row
+    sums: NDArray[np.float64]  # float64[e]
+
+
+class Sampler:
+    """Walks a game on a table of its own, or on one that it is given."""
+
+    def __init__(self, game: FlatGame, settings: Settings, seed: int, table: Table | None = None) -> None:
+        self.game = game
+        self.table = new_table(game) if table is None else table
+        self._seed = seed
+        self._walk = ready(walk_outcome if settings.method == OUTCOME else walk_external)
+        self._ground = Ground(game.flat, self.table, _new_touched(game), _new_scratch(game), settings)
+
+    def run(self, first: int, n: int) -> Walked:
+        """Walk iterations ``first`` to ``first + n - 1``."""
+        utility = self._ground.scratch.utility
+        utility[:] = 0.0
+        nodes = self._walk(self._ground, self._seed, first, n)
+        return Walked(nodes, utility.copy())
+
+    def touched(self) -> NDArray[np.int32]:
+        """The rows changed since the last ``forget``, in order of their first change."""
+        rows: NDArray[np.int32] = self._ground.touched.rows[: self._ground.touched.count[0]].copy()
+        return rows
+
+    def changes(self) -> Changes:
+        """What was added to the table since the last ``forget``; the rest of the table is not looked at."""
+        rows = self.touched()
+        entries = self.game.entries_of(rows)
+        regrets = self.table[entries, REGRET] - self._ground.touched.before[entries]
+        return Changes(rows, regrets, self.table[entries, SUM])
+
+    def forget(self) -> None:
+        """Begin to note touched rows anew; their strategy sums, which somebody else has now, become 0."""
+        ready(forget)(self._ground)
+
+
+def _new_touched(game: FlatGame) -> Touched:
+    rows, entries = game.n_rows, game.n_entries
+    return Touched(np.zeros(rows, np.uint8), np.zeros(rows, np.int32), np.zeros(1, np.int64), np.zeros(entries))
+
+
+def _new_scratch(game: FlatGame) -> Scratch:
+    room = game.stack_entries() + 1
+    stream = np.zeros(rng.STREAM_WORDS, np.uint64)
+    return Scratch(np.zeros(room, FRAME), np.zeros(room), np.zeros(room), stream, np.zeros(game.players))
