@@ -18,7 +18,7 @@ ROOMS = {
     "settings": {"errors"},
     "config": {"errors"},
     "games": {"rng", "errors"},
-    "search": {"games", "rng", "errors", "payloads"},
+    "search": {"games", "rng", "errors", "payloads", "records"},
     "wire": {"errors", "payloads"},
     "model": {"payloads", "errors", "checksum", "config"},
     "data": {"payloads", "errors", "checksum", "config", "records"},

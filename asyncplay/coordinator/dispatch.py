@@ -25,7 +25,7 @@ class Assignment:
     """What the workers are asked to do."""
 
     role: str
-    spec: bytes
+    spec: bytes | Callable[[Piece], bytes]  # the role's settings, or what makes those of each job
     seed: int
     chunk: int  # units of a job
     low_water: int  # a worker with fewer units under way gets another job
@@ -165,7 +165,8 @@ class Dispatcher:
             member.has_work, member.thinking = True, 1
         if work.plan is not None:
             work.plan.prepare(member, piece, self._clock())
-        message = Job(number, assignment.role, first, piece.size, assignment.seed, assignment.spec)
+        spec = assignment.spec if isinstance(assignment.spec, bytes) else assignment.spec(piece)
+        message = Job(number, assignment.role, first, piece.size, assignment.seed, spec)
         member.send(message, self._clock())
 
     def _ask(self, member: Member, ask: Ask, now_s: float) -> None:

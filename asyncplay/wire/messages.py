@@ -301,9 +301,29 @@ class TraverseSpec(Message):
     solver: str  # its settings, as JSON
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RebuildSpec(Message):
+    """The spec of role "rebuild": stored games whose training rows shall come back, in the order of the job's units."""
+
+    KIND: ClassVar[int] = 48
+
+    game: str
+    options: str
+    seeds: Longs  # [n], of the games
+    outcomes: Floats  # by seat, all games' one after another
+    outcome_ends: Longs  # [n], where each game's outcome ends
+    records: bytes  # packed, one after another
+    record_ends: Longs  # [n]
+
+    def flaw(self) -> str | None:
+        if not len(self.seeds) == len(self.outcome_ends) == len(self.record_ends):
+            return f"{len(self.seeds)} seeds, {len(self.outcome_ends)} outcomes, {len(self.record_ends)} records"
+        return None
+
+
 MESSAGES: tuple[type[Message], ...] = (
     Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, Idle, Merged, TraverseSpec,
-    SyntheticSpec, SearchSpec, SelfplaySpec, MatchSpec,
+    SyntheticSpec, SearchSpec, SelfplaySpec, MatchSpec, RebuildSpec,
 )  # fmt: skip
 
 

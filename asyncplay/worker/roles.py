@@ -23,4 +23,15 @@ def _match(tickets: Iterator[int]) -> Player:
     return MatchPlayer(tickets)
 
 
-ROLES: Mapping[str, MakePlayer] = {"synthetic": _synthetic, "selfplay": _selfplay, "match": _match}
+def _rebuild(tickets: Iterator[int]) -> Player:
+    from asyncplay.worker.rebuild import Rebuilder
+
+    return Rebuilder(tickets)
+
+
+ROLES: Mapping[str, MakePlayer] = {
+    "synthetic": _synthetic,
+    "selfplay": _selfplay,
+    "match": _match,
+    "rebuild": _rebuild,
+}

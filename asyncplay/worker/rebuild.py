@@ -1,0 +1,80 @@
+"""Stored games made into training rows again: records in, the messages of their games out."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from asyncplay.games.spec import GameSpec
+from asyncplay.payloads import Array
+from asyncplay.records import unpack
+from asyncplay.search import entries
+from asyncplay.search.rebuilt import rebuild_rows
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Game, Job, Message, RebuildSpec
+from asyncplay.worker.core import Step
+from asyncplay.worker.seats import load_game
+
+STEP_GAMES = 16  # rebuilt at a time, between which games under way go on
+
+
+class _Stored(NamedTuple):
+    job: int
+    unit: int
+    seed: int
+    outcome: Array  # float32[P]
+    record: bytes
+
+
+class Rebuilder:
+    """Plays stored games again, in the order they come; a unit is a game."""
+
+    def __init__(self, tickets: Iterator[int]) -> None:
+        self._todo: deque[_Stored] = deque()
+        self._game: GameSpec | None = None
+
+    def take(self, job: Job) -> None:
+        spec = decode(job.spec[HEADER.size :])
+        assert isinstance(spec, RebuildSpec), "a rebuilder needs its own spec"
+        self._game = self._game or load_game(spec.game, spec.options)
+        self._todo.extend(_stored_games(job, spec))
+
+    def receive(self, message: Message) -> None:
+        raise AssertionError(f"a rebuilder asks nothing, but was sent a {type(message).__name__}")
+
+    def advance(self, now_s: float) -> Step:
+        n_games = min(STEP_GAMES, len(self._todo))
+        messages: list[Message] = [self._rebuild(self._todo.popleft()) for _ in range(n_games)]
+        return Step(messages, 0 if self._todo else None)
+
+    def _rebuild(self, stored: _Stored) -> Game:
+        assert self._game is not None, "a job brings its game"
+        record = unpack(stored.record)
+        returns = np.zeros(self._game.players)  # the outcome is what rows learn, and it came with the record
+        rows = rebuild_rows(self._game, entries.load(self._game).rebuild, stored.seed, record, returns)
+        return Game(
+            job=stored.job,
+            unit=stored.unit,
+            seed=stored.seed,
+            reason="stored",
+            returns=np.zeros(len(stored.outcome)),
+            outcome=stored.outcome,
+            actions=record.actions,
+            decisions=rows.decisions,
+            seats=rows.players.astype(np.int8),
+            versions=record.versions,
+            features=rows.features,
+            legal=rows.legal,
+            offsets=rows.offsets,
+            targets=rows.policy,
+        )
+
+
+def _stored_games(job: Job, spec: RebuildSpec) -> Iterator[_Stored]:
+    records = np.concatenate([[0], spec.record_ends])
+    outcomes = np.concatenate([[0], spec.outcome_ends])
+    for place, unit in enumerate(range(job.first, job.first + job.count)):
+        outcome = spec.outcomes[outcomes[place] : outcomes[place + 1]]
+        record = spec.records[records[place] : records[place + 1]]
+        yield _Stored(job.number, unit, int(spec.seeds[place]), outcome, record)
