@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -60,21 +61,28 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
 
 @dataclass(slots=True)
 class Interrupts:
-    """Ctrl-C: once drains, twice ends at once, three times leaves without a word. SIGTERM counts as two."""
+    """Ctrl-C: once drains, twice ends at once, three times leaves without a word. SIGTERM counts as two.
+
+    A closed terminal (SIGHUP) is a first Ctrl-C, unless it is ignored already, as under nohup.
+    """
 
     drain: Callable[[], None]
     halt: Callable[[], None]
+    farewell: Callable[[], None] = lambda: None  # before it leaves without a word
     count: int = 0
 
     def install(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self.interrupt)
-        loop.add_signal_handler(signal.SIGTERM, self.terminate)
+        for number, handler in self._handlers().items():
+            asyncio.get_running_loop().add_signal_handler(number, handler)
 
     def remove(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.remove_signal_handler(signal.SIGINT)
-        loop.remove_signal_handler(signal.SIGTERM)
+        for number in self._handlers():
+            asyncio.get_running_loop().remove_signal_handler(number)
+
+    def _handlers(self) -> dict[signal.Signals, Callable[[], None]]:
+        handlers = {signal.SIGINT: self.interrupt, signal.SIGTERM: self.terminate}
+        is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        return handlers if is_ignored else {**handlers, signal.SIGHUP: self.hang_up}
 
     def interrupt(self) -> None:
         self.count += 1
@@ -85,7 +93,14 @@ class Interrupts:
             _say("stopping now; Ctrl-C again leaves without saving")
             self.halt()
         else:
+            self.farewell()
             os._exit(EXIT_INTERRUPTED)
+
+    def hang_up(self) -> None:
+        """The terminal is gone: what would be said there goes nowhere, and the run ends with everything saved."""
+        _forget_terminal()
+        if self.count == 0:
+            self.interrupt()
 
     def terminate(self) -> None:
         self.count = max(self.count, 1)
@@ -182,6 +197,15 @@ def _log_to(path: Path) -> None:
     logger = logging.getLogger("asyncplay")
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
+
+
+def _forget_terminal() -> None:
+    """Who writes to a terminal that is gone fails; files and pipes stay what they are."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+            os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def _say(line: str) -> None:

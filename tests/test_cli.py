@@ -283,6 +283,20 @@ def test_sigterm_ends_at_once(command):
 
 
 @pytest.mark.process
+def test_a_hang_up_finishes_what_is_under_way(command):
+    """A terminal that closes strikes the workers too, and they go on."""
+    run = command("--train.interval-s", "0.2")
+    until(lambda: re.search(r"^done [1-9]", run.said, re.MULTILINE))
+    run.strike(signal.SIGHUP)
+    assert run.end() == 130
+    check_it_is_gone(run)
+
+    final = books(run)
+    assert final == Books(final.issued, final.issued, final.issued, 0, 0, 0, 0)
+    assert run.logged("died") == 0
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("wait_s", [0.0, 0.1, 0.2, 0.3])
 def test_ctrl_c_while_the_workers_start_is_no_drama(command, wait_s):
     """Neither they nor the coordinator die with a traceback, whatever they are just importing."""

@@ -1,7 +1,7 @@
 """Small marks that pictures of a run are made of: figures, bars, lines of a given width.
 
-A line is a list of rich's segments. Tables and texts of rich would look the same; they take ten times as long to
-draw, four times a second, from the processor that plays.
+A line is a list of rich's segments. Tables and panels of rich would look much the same, but took 11.5 instead of .7 ms
+a picture at 140x45, four times a second, from the processors that play.
 """
 
 import io

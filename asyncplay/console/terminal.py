@@ -70,7 +70,10 @@ class Terminal:
         saved, self._saved = self._saved, None
         self._reader.end()
         with contextlib.suppress(OSError, termios.error):
-            if not self._writer.end(QUIET_S):
+            termios.tcflow(self._screen, termios.TCOON)  # whatever Ctrl-S has stopped
+        is_quiet = self._writer.end(QUIET_S)
+        with contextlib.suppress(OSError, termios.error):
+            if not is_quiet:
                 termios.tcflush(self._screen, termios.TCOFLUSH)
             _write_all(self._screen, LEAVE)
             termios.tcflush(self._keyboard, termios.TCIFLUSH)  # keys meant for us are not for the shell

@@ -36,14 +36,15 @@ class LocalPool:
 
     def _spawn(self, number: int, data: socket.socket, control: socket.socket) -> ProcessPoolExecutor:
         """Not before the loop has its ends, and with no wait after it: a process is always somebody's."""
-        executor = ProcessPoolExecutor(
-            1,
-            multiprocessing.get_context("spawn"),
-            initializer=_adopt,
-            initargs=(self._entry, number, data, control),
-        )
-        with _ctrl_c_held_back():
-            executor.submit(_run_adopted).add_done_callback(_ignore)
+        with _held_back(signal.SIGHUP):  # multiprocessing's tracker, which starts here, would die of it
+            executor = ProcessPoolExecutor(
+                1,
+                multiprocessing.get_context("spawn"),
+                initializer=_adopt,
+                initargs=(self._entry, number, data, control),
+            )
+            with _held_back(signal.SIGINT):
+                executor.submit(_run_adopted).add_done_callback(_ignore)
         return executor
 
 
@@ -78,9 +79,9 @@ class LocalLink:
 
 
 @contextlib.contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """A process inherits what is held back, so that Ctrl-C cannot strike it before it knows to ignore it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _held_back(number: signal.Signals) -> Iterator[None]:
+    """A process inherits what is held back, so that it cannot be struck before it knows to ignore it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
     try:
         yield
     finally:

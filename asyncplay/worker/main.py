@@ -27,7 +27,8 @@ _PR_SET_PDEATHSIG = 1
 
 def run(number: int, data: socket.socket, control: socket.socket) -> None:
     """Be worker ``number`` until told to stop; never returns, the process ends here."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the coordinator's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the coordinator's business,
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal too
     _die_with_parent()
     gc.freeze()  # the collector need not walk through what was imported
     threading.Thread(target=_answer_pings, args=(BlockingPipe(control),), daemon=True).start()
