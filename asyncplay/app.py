@@ -128,6 +128,10 @@ def make_run(config: Config, folder: Path) -> Run:
         from asyncplay.synthetic import SyntheticRun
 
         return SyntheticRun(config)
+    if config.solve.method != "off":
+        from asyncplay.tabular import TabularRun
+
+        return TabularRun(config, folder, _say)
     from asyncplay.neural import NeuralRun
 
     return NeuralRun(config, folder, _say)

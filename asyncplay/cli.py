@@ -6,7 +6,6 @@ from typing import Annotated
 
 from cyclopts import App, CoercionError, CycloptsError, Parameter
 
-from asyncplay import cli_data
 from asyncplay.errors import AsyncplayError
 
 EXIT_MISTAKE, EXIT_UNWELL = 2, 3
@@ -14,9 +13,6 @@ EXIT_MISTAKE, EXIT_UNWELL = 2, 3
 app = App(name="asyncplay", help="Self-play training on the machine you have.")
 bench = App(name="bench", help="Measure one published table here.")
 app.command(bench)
-app.command(cli_data.data)
-app.command(cli_data.runs)
-app.command(cli_data.games)
 
 Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
 
@@ -29,6 +25,7 @@ def train(
     headless: bool = False,
     time_budget: float | None = None,
     games: int | None = None,
+    iters: int | None = None,
     workers: int | None = None,
     seed: int | None = None,
     **settings: Settings,
@@ -47,6 +44,8 @@ def train(
         Stop after this many seconds.
     games
         Stop after this many games.
+    iters
+        Stop after this many iterations of a run that solves by table.
     workers
         Worker processes; 0 means one for each usable core.
     seed
@@ -57,6 +56,7 @@ def train(
 
     shortcuts = {
         ("train", "time_budget_s"): time_budget,
+        ("train", "units"): games if games is not None else iters,
         ("pool", "workers"): workers,
         ("train", "seed"): seed,
     }
@@ -192,7 +192,7 @@ def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
-    words = cli_data.in_order(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         _show_keys(words)
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0

@@ -28,7 +28,7 @@ class TrainSection(Section):
     """Every random number of the run derives from it."""
 
     units: int = Field(0, ge=0)
-    """Stop after this many units of work (games, rows of a synthetic load); 0 means no end."""
+    """Stop after this many units of work (games, iterations, rows of a synthetic load); 0 means no end."""
 
     time_budget_s: float = Field(0.0, ge=0)
     """Stop after this many seconds; 0 means no end."""
@@ -176,6 +176,61 @@ class ArenaSection(Section):
     """Random decisions that the two games of a pair begin with."""
 
 
+class SolveSection(Section):
+    """How a small game is solved by a table instead of a network. TOML section ``[solve]``."""
+
+    method: Literal["off", "external", "outcome"] = "off"
+    """"external" or "outcome" sampling MCCFR solves the game; "off" trains a network."""
+
+    weighting: Literal["uniform", "linear", "discounted"] = "linear"
+    """What an early iteration counts; "discounted" shrinks the whole table after each round by alpha, beta, gamma."""
+
+    alpha: float = Field(1.5, ge=0)
+    """Discounting of regrets above 0, after k rounds by k^alpha / (k^alpha + 1),"""
+
+    beta: float = 0.0
+    """of those below 0 likewise,"""
+
+    gamma: float = Field(2.0, ge=0)
+    """and of the strategy sums by (k / (k + 1))^gamma."""
+
+    rounds: Literal["synchronous", "asynchronous"] = "synchronous"
+    """"synchronous" gives the same bits every time; "asynchronous" waits for nobody."""
+
+    batch: int = Field(0, ge=0)
+    """Iterations of a round, all workers together; 0 begins with 10 a worker and grows to a tenth of those done."""
+
+    round_nodes: int = Field(10_000_000, ge=1)
+    """Most nodes that a worker visits in a round, as far as the round before tells."""
+
+    round_mb: float = Field(64.0, gt=0)
+    """Most megabytes that a worker sends after a round, likewise."""
+
+    exploration: float = Field(0.6, gt=0, le=1)
+    """Outcome sampling: part of the draws that falls on all actions alike, at first,"""
+
+    exploration_last: float = Field(0.6, gt=0, le=1)
+    """and in the end,"""
+
+    exploration_iterations: int = Field(0, ge=0)
+    """after so many iterations, in a line between."""
+
+    prune_below: float = Field(0.0, ge=0)
+    """External sampling: skip actions whose regret is below minus this, times the iteration's weight; 0 for never."""
+
+    prune_after: int = Field(0, ge=0)
+    """First iteration that may skip."""
+
+    snapshot_every_s: float = Field(60.0, ge=0)
+    """Time between two files of the average policy; 0 for none but the last."""
+
+    exact_every_s: float = Field(5.0, ge=0)
+    """Time between two exact measurements of the average policy's NashConv; 0 for none but the last."""
+
+    exact_nodes: int = Field(500_000, ge=0)
+    """A game with more nodes than this is never measured exactly."""
+
+
 class PoolSection(Section):
     """Where the workers live. TOML section ``[pool]``."""
 
@@ -288,6 +343,7 @@ class Config(Section):
     replay: ReplaySection = ReplaySection()
     checkpoint: CheckpointSection = CheckpointSection()
     arena: ArenaSection = ArenaSection()
+    solve: SolveSection = SolveSection()
     pool: PoolSection = PoolSection()
     batch: BatchSection = BatchSection()
     device: DeviceSection = DeviceSection()

@@ -28,13 +28,11 @@ ROOMS = {
     "spine": {"coordinator", "pools", "settings", "stats", "wire", "payloads", "errors", "config"},
     "live": {"stats", "settings", "errors"},
     "console": {"live", "stats", "settings", "errors"},
-    "archive": {"data", "records", "games", "search", "rng", "payloads", "errors", "config"},
-    "cli_data": {"archive", "data", "console", "errors"},
-    "cli": {"cli_data", "app", "evaluate", "config", "errors", "bench", "doctor"},
+    "cli": {"app", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 
-KNOW_EVERYBODY = {"app", "build", "neural", "synthetic", "evaluate", "bench", "doctor"}
+KNOW_EVERYBODY = {"app", "build", "neural", "synthetic", "tabular", "evaluate", "bench", "doctor"}
 HOMES = {
     "torch": ("model",),
     "onnx": ("model",),
@@ -43,7 +41,7 @@ HOMES = {
     "numba": ("games", "search", "rng"),
     "msgpack": ("wire.codec",),
     "rich": ("console",),
-    "cyclopts": ("cli", "cli_data"),
+    "cyclopts": ("cli",),
     "sqlite3": ("data",),
     "ray": ("pools.ray",),
 }

@@ -34,7 +34,9 @@ class Assignment:
 class Plan(Protocol):
     """Cuts a work into pieces where a fixed chunk will not do, one for each worker at a time."""
 
-    owed: int  # units that are still to be issued when nothing new is to be begun
+    @property
+    def owed(self) -> int:
+        """Units that are still to be issued when nothing new is to be begun."""
 
     def portion(self) -> int:
         """Units that an idle worker may be given now, 0 for none."""

@@ -60,7 +60,7 @@ class _Whole(NamedTuple):
 
     @property
     def effort(self) -> Effort:
-        return Effort(self.piece.size, sum(part.nodes for part in self.parts), sum(map(payload, self.parts)))
+        return Effort(self.parts[-1].iterations, sum(part.nodes for part in self.parts), sum(map(payload, self.parts)))
 
 
 def payload(message: Delta | Merged) -> int:
@@ -129,6 +129,8 @@ class Rounds:
         self._arriving.setdefault(worker, []).append(delta)
         if not delta.is_last:
             return False
+        if delta.iterations != piece.size:
+            raise WireError(f"worker {worker} did {delta.iterations} iterations of {piece.size}")
         self._back.append(_Whole(piece, self._arriving.pop(worker)))
         self._merge_if_due()
         return True
@@ -138,9 +140,11 @@ class Rounds:
         self._arriving.pop(worker, None)
         self._journal.leave(worker)
 
-    def owed_pieces(self) -> list[tuple[int, int]]:
-        """What was issued and is not merged, as (first, count)."""
-        return [(piece.first, piece.size) for piece in self._out.values()]
+    def whereabouts(self) -> tuple[int, list[tuple[int, int]]]:
+        """Where a run resumed from the table as it is goes on: an iteration, and (first, count) owed before it."""
+        if self.is_synchronous:
+            return min(self._out, default=self._frontier), []  # the round under way begins anew
+        return self._frontier, [(piece.first, piece.size) for piece in self._out.values()]
 
     def aside(self, piece: Piece) -> None:
         """Wait no longer for a piece that nobody survived."""
@@ -152,9 +156,6 @@ class Rounds:
         left = self.ledger.left
         size = size if left is None else min(size, left)
         self._shares.extend(share for share in shares(size, self.workers) if share)
-        if self.discount is not None and size:
-            self.period += 1
-            self.discount(self.period)
 
     def _merge_if_due(self) -> None:
         is_due = len(self._back) == len(self._out) and not self._shares
@@ -162,7 +163,14 @@ class Rounds:
             pieces = sorted(self._back, key=lambda whole: whole.piece.first)
             self._back = []
             self._merge(pieces, len(self._out))
+            self._discount_if_over()
             self.on_merged()
+
+    def _discount_if_over(self) -> None:
+        """At the end of each round; asynchronous ones end with the last piece that is given out."""
+        if self.discount is not None and not self._shares:
+            self.period += 1
+            self.discount(self.period)
 
     def _merge(self, pieces: Sequence[_Whole], workers: int) -> None:
         """Regrets divided by the workers of the round: plain sums of changes made side by side overshoot."""

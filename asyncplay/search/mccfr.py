@@ -14,7 +14,7 @@ the same table.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, typeof, void
+from numba import float64, int64, typeof, void
 from numpy.typing import NDArray
 
 from asyncplay import rng
@@ -42,7 +42,7 @@ class Settings(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """The rows that were changed since they were last forgotten."""
+    """The rows that were changed since the last ``withdraw``."""
 
     marks: Array  # uint8[R]
     rows: Array  # int32[R], the first ``count`` in order of their first change
@@ -317,16 +317,32 @@ def back_up(ground, value, depth, weight):
     return value
 
 
-@kernel(void(GROUND))
-def forget(ground):
-    """No row is touched any more; the strategy sums of those that were start again from 0."""
+@kernel(int64(GROUND))
+def count_touched(ground):
+    """The entries of the touched rows."""
+    entries = 0
+    for row in ground.touched.rows[: ground.touched.count[0]]:
+        entries += ground.flat.offsets[row + 1] - ground.flat.offsets[row]
+    return entries
+
+
+@kernel(void(GROUND, float64[::1], float64[::1]))
+def withdraw(ground, regrets, sums):
+    """Write what changed, and undo it: regrets are as they were, strategy sums 0, and no row is touched any more."""
     flat, table, touched = ground.flat, ground.table, ground.touched
-    for k in range(touched.count[0]):
-        row = touched.rows[k]
+    place = 0
+    for row in touched.rows[: touched.count[0]]:
         touched.marks[row] = 0
         for entry in range(flat.offsets[row], flat.offsets[row + 1]):
+            regrets[place] = table[entry, REGRET] - touched.before[entry]
+            sums[place] = table[entry, SUM]
+            table[entry, REGRET] = touched.before[entry]
             table[entry, SUM] = 0.0
+            place += 1
     touched.count[0] = 0
+
+
+KERNELS = (walk_external, walk_outcome, count_touched, withdraw)
 
 
 class Walked(NamedTuple):
@@ -337,7 +353,7 @@ class Walked(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What happened to the table since it was last forgotten."""
+    """What happened to a table."""
 
     rows: NDArray[np.int32]  # int32[k], in order of their first change
     regrets: NDArray[np.float64]  # float64[e], what was added to each entry of these rows, row after row
@@ -361,21 +377,16 @@ class Sampler:
         nodes = self._walk(self._ground, self._seed, first, n)
         return Walked(nodes, utility.copy())
 
-    def touched(self) -> NDArray[np.int32]:
-        """The rows changed since the last ``forget``, in order of their first change."""
-        rows: NDArray[np.int32] = self._ground.touched.rows[: self._ground.touched.count[0]].copy()
-        return rows
+    def withdraw(self) -> Changes:
+        """Return what was added to the table since the last call, and take it back; the rest is not looked at.
 
-    def changes(self) -> Changes:
-        """What was added to the table since the last ``forget``; the rest of the table is not looked at."""
-        rows = self.touched()
-        entries = self.game.entries_of(rows)
-        regrets = self.table[entries, REGRET] - self._ground.touched.before[entries]
-        return Changes(rows, regrets, self.table[entries, SUM])
-
-    def forget(self) -> None:
-        """Begin to note touched rows anew; their strategy sums, which somebody else has now, become 0."""
-        ready(forget)(self._ground)
+        Where tables are merged, the changes come back together with those of others.
+        """
+        touched = self._ground.touched
+        rows: NDArray[np.int32] = touched.rows[: touched.count[0]].copy()
+        regrets, sums = np.empty((2, count_touched(self._ground)))
+        withdraw(self._ground, regrets, sums)
+        return Changes(rows, regrets, sums)
 
 
 def _new_touched(game: FlatGame) -> Touched:

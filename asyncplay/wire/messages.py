@@ -157,7 +157,8 @@ class Delta(Message):
 
     job: int
     is_last: bool  # the job is finished with this part; before it, nothing of the job counts
-    nodes: int  # visited for the job; 0 in all parts but the last
+    iterations: int  # that were done for the job; 0 in all parts but the last
+    nodes: int  # visited for them; likewise
     utility: float  # of the first player, over the job's iterations; likewise
     rows: Ints  # [m], the touched rows
     regrets: Doubles  # [sum of the touched rows' actions], differences
@@ -298,7 +299,10 @@ class TraverseSpec(Message):
 
     game: str
     options: str  # of the game, as JSON
-    solver: str  # its settings, as JSON
+    solver: str  # how to sample, as JSON
+    alpha: float  # how fast the past is discounted, see search/regret.py; used only when a Merged says so
+    beta: float
+    gamma: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,12 @@ def _selfplay(tickets: Iterator[int]) -> Player:
     return SelfPlayer(tickets)
 
 
+def _traverse(tickets: Iterator[int]) -> Player:
+    from asyncplay.worker.traverse import TraversePlayer
+
+    return TraversePlayer(tickets)
+
+
 def _match(tickets: Iterator[int]) -> Player:
     from asyncplay.worker.match import MatchPlayer
 
@@ -34,4 +40,5 @@ ROLES: Mapping[str, MakePlayer] = {
     "selfplay": _selfplay,
     "match": _match,
     "rebuild": _rebuild,
+    "traverse": _traverse,
 }

@@ -49,10 +49,10 @@ class FakeWorker:
 
     def deltas(self, piece: Piece) -> list[Delta]:
         """In two parts, as a big one would come."""
-        rows, regrets, sums = walk(self.regrets, piece)
+        n, (rows, regrets, sums) = piece.size, walk(self.regrets, piece)
         cut = int(OFFSETS[rows[0] + 1] - OFFSETS[rows[0]])
-        first = Delta(1, False, 0, 0.0, rows[:1], regrets[:cut], sums[:cut])
-        return [first, Delta(1, True, piece.size * 7, piece.size * 0.5, rows[1:], regrets[cut:], sums[cut:])]
+        first = Delta(1, False, 0, 0, 0.0, rows[:1], regrets[:cut], sums[:cut])
+        return [first, Delta(1, True, n, 7 * n, 0.5 * n, rows[1:], regrets[cut:], sums[cut:])]
 
 
 class Shop:
@@ -182,16 +182,16 @@ def test_a_stopped_synchronous_run_finishes_its_round():
     assert shop.rounds.stats.iterations == 40
 
 
-def test_a_run_resumed_between_two_rounds_goes_on_to_the_same_bits():
+def test_a_run_saved_within_a_round_and_resumed_goes_on_to_the_same_bits():
     whole = Shop(1000, 3, is_synchronous=True)
     whole.run(random.Random(0))
 
     begun = Shop(1000, 3, is_synchronous=True)
-    while begun.rounds.stats.iterations < 300 or begun.rounds.owed_pieces():
+    while begun.rounds.stats.iterations < 300 or not begun.workers[2].jobs:
         for number in begun.workers:
             begun.finish(number) if begun.workers[number].jobs else begun.give(number)
     resumed = Shop(1000, 3, is_synchronous=True)
-    resumed.ledger.skip(begun.ledger.next_unit, [])
+    resumed.ledger.skip(*begun.rounds.whereabouts())
     resumed.table.restore(*begun.table.capture().values())
     resumed.rounds = Rounds(
         resumed.table, resumed.ledger, Pace(), 3, True, stats=begun.rounds.stats, latest=begun.rounds.latest
@@ -207,10 +207,10 @@ def test_an_asynchronous_run_resumes_with_the_pieces_that_were_out():
     for number in begun.workers:
         begun.give(number)
     begun.finish(1)
-    assert begun.rounds.owed_pieces() == [(0, 10), (20, 10)]
+    assert begun.rounds.whereabouts() == (30, [(0, 10), (20, 10)])
 
     resumed = Shop(1000, 3, is_synchronous=False)
-    resumed.ledger.skip(begun.ledger.next_unit, begun.rounds.owed_pieces())
+    resumed.ledger.skip(*begun.rounds.whereabouts())
     resumed.rounds = Rounds(resumed.table, resumed.ledger, Pace(), 3, False, stats=begun.rounds.stats)
     resumed.run(random.Random(5))
     assert resumed.rounds.stats.iterations == resumed.ledger.books.done == 1000
@@ -239,7 +239,7 @@ def test_changes_of_another_table_cost_their_worker(rows, n_values, flaw):
     shop.give(0)
     values = np.zeros(n_values)
     with pytest.raises(WireError, match=flaw):
-        shop.rounds.take(0, Piece(0, 10), Delta(1, True, 0, 0.0, np.array(rows, np.int32), values, values))
+        shop.rounds.take(0, Piece(0, 10), Delta(1, True, 10, 0, 0.0, np.array(rows, np.int32), values, values))
 
 
 def test_the_first_round_has_ten_iterations_a_worker_and_later_ones_a_tenth_of_all_done():

@@ -45,34 +45,25 @@ def test_a_range_does_the_same_in_one_call_or_in_several(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_changes_are_what_the_table_gained_and_nothing_else(method):
+def test_withdrawn_changes_are_what_the_table_had_gained_and_the_table_is_as_before(method):
     game = compiled("leduc")
-    sampler = Sampler(game, Settings(method=METHODS[method]), seed=5)
+    whole, sampler = (Sampler(game, Settings(method=METHODS[method]), seed=5) for _ in range(2))
     sampler.run(0, 300)
-    sampler.forget()
-    before = sampler.table.copy()
+    sampler.withdraw()
+    assert not sampler.table.any()
+
+    whole.run(300, 20)
     sampler.run(300, 20)
-    changes = sampler.changes()
-    rebuilt = before.copy()
+    np.testing.assert_array_equal(sampler.table, whole.table)
+    changes = sampler.withdraw()
+    rebuilt = np.zeros_like(whole.table)
     entries = game.entries_of(changes.rows)
-    rebuilt[entries, REGRET] += changes.regrets
-    rebuilt[entries, SUM] += changes.sums
+    rebuilt[entries, REGRET], rebuilt[entries, SUM] = changes.regrets, changes.sums
 
     assert len(set(changes.rows.tolist())) == len(changes.rows) < game.n_rows
-    assert len(changes.regrets) == len(changes.sums) == len(entries)
-    np.testing.assert_allclose(rebuilt, sampler.table, atol=1e-9)
-    assert (before[entries, SUM] == 0.0).all(), "forget leaves no sums in rows that were touched"
-
-
-def test_what_was_forgotten_is_not_touched():
-    sampler = Sampler(compiled("kuhn"), Settings(), seed=0)
-    sampler.run(0, 50)
-    assert len(sampler.touched()) == 12
-
-    sampler.forget()
-
-    assert len(sampler.touched()) == 0
-    assert (sampler.table[:, SUM] == 0.0).all()
+    np.testing.assert_array_equal(rebuilt, whole.table)
+    assert not sampler.table.any()
+    assert len(sampler.withdraw().rows) == 0
 
 
 @pytest.mark.parametrize("is_linear", [0, 1])

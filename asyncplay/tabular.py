@@ -1,0 +1,234 @@
+"""A run of tabular MCCFR: workers traverse, the coordinator merges, sends back what changed, saves and measures."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from asyncplay import build
+from asyncplay.config import Config, SolveSection
+from asyncplay.coordinator import past
+from asyncplay.coordinator.dispatch import Assignment, Work
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.pace import Pace, idle_warning
+from asyncplay.coordinator.past import Past
+from asyncplay.coordinator.rounds import ROLE, Rounds
+from asyncplay.coordinator.saver import Saver, Schedule
+from asyncplay.data.checkpoint import Keep, Snapshot
+from asyncplay.data.policies import save_policy
+from asyncplay.errors import AsyncplayError
+from asyncplay.search import solvable
+from asyncplay.search.deltas import MergedTable
+from asyncplay.search.exact import Worth, worth
+from asyncplay.search.flat import FlatGame
+from asyncplay.search.mccfr import EXTERNAL, OUTCOME, Settings
+from asyncplay.search.regret import average_policy, discount, new_table
+from asyncplay.spine import Spine
+from asyncplay.wire.codec import encode
+from asyncplay.wire.messages import TraverseSpec
+
+log = logging.getLogger(__name__)
+
+MB = 1 << 20
+
+Say = Callable[[str], None]
+
+
+def n_started(config: Config) -> int:
+    """Workers that can get something to do: no more than iterations of a round or of the run."""
+    most = [count for count in (config.solve.batch, config.train.units) if count]
+    return min([build.n_workers(config), *most])
+
+
+def solver_settings(solve: SolveSection) -> Settings:
+    return Settings(
+        method=EXTERNAL if solve.method == "external" else OUTCOME,
+        is_linear=int(solve.weighting == "linear"),
+        explore_first=solve.exploration,
+        explore_last=solve.exploration_last,
+        explore_iterations=solve.exploration_iterations,
+        prune_below=solve.prune_below,
+        prune_after=solve.prune_after,
+    )
+
+
+def memory_needed(game: FlatGame, workers: int) -> int:
+    """Bytes of trees and tables: everybody has its own; a round's changes are at most another table each."""
+    tree = sum(array.nbytes for array in (*game.flat, game.keys, game.actions))
+    table = 16 * game.n_entries
+    notes = 8 * game.n_entries + 5 * game.n_rows
+    return (tree + table) + workers * (tree + 2 * table + notes)
+
+
+def check_memory(game: FlatGame, workers: int, available: int) -> str:
+    """Say what the tables will take; AsyncplayError if there is not enough."""
+    needed = memory_needed(game, workers)
+    words = f"{game.n_rows:,} infosets, a table of {16 * game.n_entries / MB:,.1f} MB, {needed / MB:,.0f} MB in all"
+    if needed <= available:
+        return f"memory: {words} with {workers} workers; {available / MB:,.0f} MB are free"
+    fitting = max((count for count in range(workers) if memory_needed(game, count) <= available), default=0)
+    cure = f"use --workers {fitting} or fewer" if fitting else "a smaller game is needed"
+    raise AsyncplayError(
+        f"pool.workers is {workers}: {words}, but only {available / MB:,.0f} MB of memory are free; {cure}"
+    )
+
+
+class TabularRun:
+    """Everything of one solving run.
+
+    Lifetime: ``run`` from the first worker to the last saved table. ``drain`` finishes the round under way, so that a
+    synchronous run that is resumed goes on to the same bits as one that was never stopped.
+    """
+
+    def __init__(self, config: Config, folder: Path, say: Say, found: Snapshot | None = None) -> None:
+        self._config, self._folder, self._say = config, folder, say
+        self._warm_kernels()
+        self.game = solvable.compile_game(config.game.name, config.game.options)
+        workers = n_started(config)
+        say(check_memory(self.game, workers, psutil.virtual_memory().available))
+        if warning := idle_warning(config.solve.batch, build.n_workers(config)):
+            say(f"warning: {warning}")
+            log.warning("%s", warning)
+        self.table = MergedTable(self.game.flat.offsets, new_table(self.game))
+        ledger = Ledger(config.train.units or None, is_divisible=False)
+        self.rounds = self._make_rounds(ledger, found)
+        self.spine = self._make_spine(ledger, workers)
+        self.saver = self._make_saver()
+        self.worth: Worth | None = None  # when it was last measured
+        self._before = self.rounds.stats.iterations, self.rounds.stats.nodes
+
+    async def run(self) -> None:
+        """Solve until the spine ends; the last table, policy and worth are saved whatever ended it."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                services = [group.create_task(service) for service in self._services()]
+                await self.spine.run()
+                for service in services:
+                    service.cancel()
+        finally:
+            await self.saver.save()
+            await self._save_policy()
+            await self._measure()
+
+    def drain(self) -> None:
+        self.spine.drain()
+
+    def line(self, interval_s: float) -> str:
+        stats, (iterations, nodes) = self.rounds.stats, self._before
+        self._before = stats.iterations, stats.nodes
+        return (
+            f"iterations {stats.iterations:,}  iterations/s {(stats.iterations - iterations) / interval_s:,.0f}  "
+            f"nodes/s {(stats.nodes - nodes) / interval_s:,.0f}  infosets {stats.infosets:,}  "
+            f"MB in {stats.bytes_in / MB:,.1f} out {stats.bytes_out / MB:,.1f}  utility {stats.utility:+.4f}"
+            + self._worth_words()
+        )
+
+    def summary(self, seconds: float) -> list[str]:
+        stats = self.rounds.stats
+        return [
+            f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
+            f"{stats.infosets:,} of {self.game.n_rows:,} infosets; {stats.bytes_in / max(stats.rows_in, 1):.1f} bytes "
+            f"a touched row in, {stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
+            f"utility {stats.utility:+.4f}{self._worth_words()}"
+        ]
+
+    def metrics(self) -> dict[str, float]:
+        """What is stored each interval."""
+        stats = self.rounds.stats
+        facts = {
+            "iterations": stats.iterations,
+            "nodes": stats.nodes,
+            "infosets": stats.infosets,
+            "bytes_in": stats.bytes_in,
+            "bytes_out": stats.bytes_out,
+            "utility": stats.utility,
+        }
+        return facts if self.worth is None else facts | {"nash_conv": self.worth.nash_conv}
+
+    def _worth_words(self) -> str:
+        return "" if self.worth is None else f"  NashConv {self.worth.nash_conv:.5f}"
+
+    def _warm_kernels(self) -> None:
+        """Compile once, before workers start: two on a cold cache would both compile."""
+        game = self._config.game
+        self._say(f"compiling the kernels to solve {game.name}, unless they are in the cache")
+        solvable.warm(
+            game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
+        )
+
+    def _make_rounds(self, ledger: Ledger, found: Snapshot | None) -> Rounds:
+        solve = self._config.solve
+        known = Past()
+        if found is not None:
+            known = past.read(found)
+            self.table.restore(found.arrays["table"], found.arrays["known"])
+        ledger.skip(known.next_unit, known.owed)
+        return Rounds(
+            self.table,
+            ledger,
+            Pace(solve.batch, solve.round_nodes, int(solve.round_mb * MB)),
+            build.n_workers(self._config),
+            solve.rounds == "synchronous",
+            discount=self._discount if solve.weighting == "discounted" else None,
+            stats=known.stats,
+            latest=known.latest,
+            period=known.period,
+        )
+
+    def _discount(self, period: int) -> None:
+        solve = self._config.solve
+        discount(self.table.values, period, solve.alpha, solve.beta, solve.gamma)
+
+    def _make_spine(self, ledger: Ledger, workers: int) -> Spine:
+        config, solve = self._config, self._config.solve
+        options, solver = json.dumps(config.game.options), json.dumps(solver_settings(solve)._asdict())
+        spec = TraverseSpec(config.game.name, options, solver, solve.alpha, solve.beta, solve.gamma)
+        assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
+        return Spine(
+            build.make_pool(config.pool.kind),
+            Work(assignment, ledger, on_aside=self.rounds.aside, plan=self.rounds),
+            workers=workers,
+            settings=build.live_settings(config, workers),
+            limits=build.limits(config),
+            patience=build.patience(config),
+            is_lockstep=config.pool.kind == "inline",
+        )
+
+    def _make_saver(self) -> Saver:
+        section = self._config.checkpoint
+        keep = Keep(section.keep_last, section.keep_every)
+        return Saver(self._folder, self._capture, schedule=Schedule(section.every_s), keep=keep)
+
+    def _services(self) -> list[Coroutine[Any, Any, None]]:
+        solve = self._config.solve
+        timed = [(solve.snapshot_every_s, self._save_policy), (solve.exact_every_s, self._measure)]
+        return [self.saver.run(), *(_every(seconds, task) for seconds, task in timed if seconds)]
+
+    async def _capture(self) -> Snapshot:
+        return past.capture(self.rounds, self.table.capture())
+
+    async def _save_policy(self) -> None:
+        game, iterations = self.game, self.rounds.stats.iterations
+        policy = average_policy(game, self.table.values).astype(np.float32)
+        arrays = {"policy": policy, "keys": game.keys, "actions": game.actions, "offsets": game.flat.offsets}
+        try:
+            await asyncio.to_thread(save_policy, self._folder, iterations, arrays)
+        except OSError as error:
+            log.error("no policy could be written to %s: %s", self._folder, error.strerror or error)
+
+    async def _measure(self) -> None:
+        """How far the average policy is from equilibrium, in a thread, if the game is small enough."""
+        if len(self.game.flat.nodes) <= self._config.solve.exact_nodes:
+            policy = average_policy(self.game, self.table.values)
+            self.worth = await asyncio.to_thread(worth, self.game, policy)
+
+
+async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        await task()
