@@ -77,6 +77,9 @@ class SearchSection(Section):
     games: int = Field(512, ge=2)
     """Under way at a time, all workers together."""
 
+    cache_positions: int = Field(0, ge=0)
+    """Answers each worker remembers, so that nothing is asked twice of the same weights; inline pools keep none."""
+
 
 class NetSection(Section):
     """The network. TOML section ``[net]``."""

@@ -224,7 +224,13 @@ class NeuralRun:
         config = self._config
         workers = build.n_workers(config)
         n_games = max(shares(config.search.games, workers)[0], 2)
-        spec = SelfplaySpec(config.game.name, json.dumps(config.game.options), n_games, search_spec(config.search))
+        spec = SelfplaySpec(
+            config.game.name,
+            json.dumps(config.game.options),
+            n_games,
+            search_spec(config.search),
+            cache=0 if config.pool.kind == "inline" else config.search.cache_positions,
+        )
         assignment = Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
         ledger = Ledger(config.train.units or None)
         spine = Spine(

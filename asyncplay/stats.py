@@ -78,6 +78,7 @@ class BatchStats:
     fixed_s: float = 0.0  # a of the fitted service time a + b n
     per_row_s: float = 0.0
     arm: str = ""
+    spared_rows: int = 0  # that needed no asking, because workers remembered their answers
 
     @property
     def mean_batch(self) -> float:

@@ -79,10 +79,11 @@ class Ask(Message):
     features: FeatureRows  # [n, F]
     legal: Ints  # [L], the legal actions of all rows, one after another; the model knows their range
     offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
+    spared: int = 0  # rows that needed no asking since the last ask: seen before, or equal to one of these
 
     def flaw(self) -> str | None:
-        if self.slots < 1 or self.thinking < 0:
-            return f"{self.slots} slots ask and {self.thinking} think"
+        if self.slots < 1 or self.thinking < 0 or self.spared < 0:
+            return f"{self.slots} slots ask, {self.thinking} think, {self.spared} rows were spared"
         return _rows_flaw(len(self.features), self.legal, self.offsets)
 
 
@@ -274,6 +275,7 @@ class SelfplaySpec(Message):
     options: str  # of the game, as JSON
     games: int  # under way at a time, in two groups
     search: bytes  # an encoded SearchSpec
+    cache: int = 0  # positions whose answers are remembered
 
 
 @dataclass(frozen=True, slots=True, eq=False)

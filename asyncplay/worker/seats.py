@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from asyncplay import games, rng
+from asyncplay import games, payloads, rng
 from asyncplay.games.spec import GameSpec
 from asyncplay.search.examples import GameRecord
 from asyncplay.search.group import Group, Positions, make_settings
@@ -37,9 +37,9 @@ def unit_seed(run_seed: int, unit: int) -> int:
     return int(rng.stream(run_seed, unit)[0]) >> 1
 
 
-def ask_for(rows: Positions, ticket: int, *, model: int, thinking: int) -> Ask:
-    """The rows of one select as one slot's query; valid until the group's next select."""
-    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets)
+def ask_for(rows: Positions | payloads.Positions, ticket: int, *, model: int, thinking: int, spared: int = 0) -> Ask:
+    """The rows of one select, or what is left of them, as one slot's query; valid until the group's next select."""
+    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, spared)
 
 
 def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bool) -> Game:

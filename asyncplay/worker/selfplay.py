@@ -6,7 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.search.group import Group
+from asyncplay.payloads import Floats
+from asyncplay.search.group import Group, Positions
+from asyncplay.search.recall import Recall, Split
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
 from asyncplay.worker.core import Step
@@ -25,6 +27,7 @@ class Table:
         self.units = np.full(n_games, NO_UNIT, np.int64)
         self.jobs = np.zeros(n_games, np.int64)
         self.is_waiting = False  # for an answer
+        self.split: Split | None = None  # the rows under way, if some of them are remembered
 
     @property
     def is_playing(self) -> bool:
@@ -44,6 +47,8 @@ class SelfPlayer:
         self._asked: dict[int, Table] = {}
         self._seed = 0
         self._turn = 0
+        self._recall: Recall | None = None
+        self._spared = 0  # rows that needed no asking since the last ask
 
     def take(self, job: Job) -> None:
         if not self._tables:
@@ -53,7 +58,7 @@ class SelfPlayer:
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a self-player was sent a {type(message).__name__}"
         table = self._asked.pop(message.ticket)
-        table.group.backup(message.priors, message.values, message.version)
+        self._back_up(table, message.priors, message.values, message.version)
         table.is_waiting = False
 
     def advance(self, now_s: float) -> Step:
@@ -62,14 +67,7 @@ class SelfPlayer:
         if table is None:
             return Step([], None)
         messages = self._settle(table)
-        rows = table.group.select()
-        if len(rows.slots):
-            ticket = next(self._tickets)
-            self._asked[ticket] = table
-            table.is_waiting = True
-            messages.append(ask_for(rows, ticket, model=0, thinking=self._n_thinking()))
-        else:
-            table.group.backup(np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0)
+        messages += self._ask(table, table.group.select())
         return Step(messages, 0 if self._n_thinking() else None)
 
     def _lay_out(self, job: Job) -> None:
@@ -79,7 +77,29 @@ class SelfPlayer:
         settings = settings_of(game, spec.search)
         size = max(spec.games // N_GROUPS, 1)
         self._tables = [Table(Group(game, settings, size)) for _ in range(N_GROUPS)]
+        self._recall = Recall(game, spec.cache) if spec.cache else None
         self._seed = job.seed
+
+    def _ask(self, table: Table, rows: Positions) -> list[Message]:
+        """Ask what is not remembered; where nothing is left to ask, the search goes on at once."""
+        if self._recall is not None and len(rows.slots):
+            table.split = self._recall.look_up(rows.features, rows.legal, rows.offsets)
+            self._spared += table.split.n_spared
+        wanted = rows if table.split is None else table.split.ask
+        if len(wanted.features) == 0:
+            self._back_up(table, np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0)
+            return []
+        ticket, spared, self._spared = next(self._tickets), self._spared, 0
+        self._asked[ticket] = table
+        table.is_waiting = True
+        return [ask_for(wanted, ticket, model=0, thinking=self._n_thinking(), spared=spared)]
+
+    def _back_up(self, table: Table, priors: Floats, values: Floats, version: int) -> None:
+        """Answers to what was asked, completed by what is remembered."""
+        if self._recall is not None and table.split is not None:
+            priors, values = self._recall.complete(table.split, priors, values, version)
+            table.split, version = None, self._recall.version
+        table.group.backup(priors, values, version)
 
     def _next_table(self) -> Table | None:
         """The tables take turns; one with nothing to play and nothing to begin is passed over."""

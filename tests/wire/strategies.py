@@ -49,6 +49,7 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
         values["legal"] = np.arange(values["offsets"][-1], dtype=np.int32)
     if cls is Ask:
         values["slots"], values["thinking"] = 1 + abs(values["slots"]) // 2, abs(values["thinking"]) // 2
+        values["spared"] = abs(values["spared"]) // 2
     if cls is Game:
         n_rows = len(values["features"])
         for name in ("decisions", "seats", "versions"):

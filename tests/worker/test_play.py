@@ -137,3 +137,23 @@ def test_the_interval_is_over_pairs():
     result = score({unit: 1.0 if unit % 2 else -1.0 for unit in range(100)}, 2)
     assert (result.score, result.wins, result.losses) == (0.5, 50, 50)
     assert result.high - result.low == pytest.approx(2 * 1.96 * 0.01 / 50**0.5)
+
+
+async def test_a_worker_that_remembers_asks_less_and_says_how_much():
+    """What was asked and what was spared together are the rows that a worker without a memory asks."""
+
+    async def rows(cache: int) -> tuple[int, int, list[Game]]:
+        taken: list[Game] = []
+        spec = encode(SelfplaySpec("tictactoe", "{}", 16, search(20), cache))
+        work = Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(40), on_game=taken.append)
+        stats = (await run(work, 1)).evaluator.stats()
+        return stats.rows, stats.spared_rows, sorted(taken, key=lambda game: game.unit)
+
+    plain, none_spared, games_asked = await rows(0)
+    asked, spared, games_recalled = await rows(100_000)
+    assert none_spared == 0
+    assert asked < 0.7 * plain
+    for left, right in zip(games_asked, games_recalled, strict=True):
+        np.testing.assert_array_equal(left.actions, right.actions)
+        np.testing.assert_array_equal(left.targets, right.targets)
+    assert 0 <= plain - asked - spared <= 16 * 20  # the last rows spared had no ask after them to tell of them

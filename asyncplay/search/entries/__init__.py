@@ -6,7 +6,7 @@ from typing import NamedTuple
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import Kernel, Progress, ready, warm_up
 from asyncplay.games.spec import GameSpec
-from asyncplay.search import puct
+from asyncplay.search import puct, recall
 
 
 class Entry(NamedTuple):
@@ -28,7 +28,7 @@ def load(spec: GameSpec) -> Entry:
 
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile all kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *_declared(spec)], progress)
+    warm_up([*spec.kernels.all(), *_declared(spec), *recall.KERNELS], progress)
 
 
 def _declared(spec: GameSpec) -> Entry:
