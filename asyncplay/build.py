@@ -1,11 +1,17 @@
 """Pieces of a run that follow from its configuration alone."""
 
+import json
 import os
 import sys
+from pathlib import Path
 
 from asyncplay.config import Config
+from asyncplay.coordinator import keeper
+from asyncplay.coordinator.keeper import Keeper
 from asyncplay.coordinator.supervise import Patience
-from asyncplay.errors import ConfigError
+from asyncplay.data.store import open_store
+from asyncplay.data.writer import Pace
+from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.model.backends.sim import SimSpeed
 from asyncplay.model.cores import usable_cores
 from asyncplay.pools.inline import InlinePool
@@ -55,6 +61,21 @@ def patience(config: Config) -> Patience:
         deaths=section.deaths,
         deaths_per_worker=section.deaths_per_worker,
     )
+
+
+def make_keeper(config: Config, folder: Path, players: int, *, is_resumed: bool = False) -> Keeper:
+    """Open the run's store, which must be new unless the run is resumed."""
+    game, section = config.game, config.store
+    facts = {"game": game.name, "options": json.dumps(game.options, sort_keys=True)}
+    numbers = {"seed": str(config.train.seed), "players": str(players)}
+    store = open_store(folder, facts | numbers, section.durability)
+    if store.kept.games and not is_resumed:
+        games = store.kept.games
+        store.close()
+        raise AsyncplayError(f"{folder} holds a run with {games:,} games; `asyncplay train --resume {folder}` goes on")
+    pace = Pace(section.commit_games, section.commit_ms / 1000)
+    limits = keeper.Limits(pace, section.queue_games)
+    return Keeper(folder, store, limits, is_lockstep=config.pool.kind == "inline")
 
 
 def sim_speed(config: Config) -> SimSpeed:

@@ -146,6 +146,9 @@ class ReplaySection(Section):
     capacity_rows: int = Field(10_000_000, ge=1)
     """Most rows of the window."""
 
+    half_life_rows: float = Field(0.0, ge=0)
+    """A row this much older is drawn half as often; 0 draws all alike."""
+
 
 class CheckpointSection(Section):
     """When everything is saved. TOML section ``[checkpoint]``; a run's end, a signal and a failure always save."""
@@ -161,6 +164,22 @@ class CheckpointSection(Section):
 
     keep_every: int = Field(0, ge=0)
     """and every one whose number is a multiple of this; 0 for none."""
+
+
+class StoreSection(Section):
+    """How games are stored. TOML section ``[store]``."""
+
+    durability: Literal["power", "process"] = "power"
+    """What stored games survive: "power": a power cut; "process": dying processes, a power cut takes the latest."""
+
+    commit_games: int = Field(256, ge=1)
+    """A transaction ends with so many games waiting,"""
+
+    commit_ms: float = Field(50.0, ge=0)
+    """or when the oldest has waited this long."""
+
+    queue_games: int = Field(4096, ge=1)
+    """With so many games waiting no new ones are begun until half of them are stored."""
 
 
 class ArenaSection(Section):
@@ -345,6 +364,7 @@ class Config(Section):
     learn: LearnSection = LearnSection()
     replay: ReplaySection = ReplaySection()
     checkpoint: CheckpointSection = CheckpointSection()
+    store: StoreSection = StoreSection()
     arena: ArenaSection = ArenaSection()
     solve: SolveSection = SolveSection()
     pool: PoolSection = PoolSection()

@@ -4,9 +4,11 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,9 @@ from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.limiter import Limiter, Pace
 from asyncplay.coordinator.split import shares
+from asyncplay.coordinator.supervise import Member
 from asyncplay.coordinator.trainer import Publishing, Trainer
+from asyncplay.data.entries import EventEntry, VersionEntry
 from asyncplay.data.replay import Replay, Window
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.games.spec import GameSpec
@@ -170,6 +174,7 @@ class NeuralRun:
             device=device.training_device(self.choice.best.backend),
             threads=self.choice.best.threads or None,
         )
+        self.keeper = build.make_keeper(config, folder, self.game.players)
         self.spine = self._make_spine()
         self.trainer = self._make_trainer()
         self._latest: Weights = weights
@@ -180,18 +185,25 @@ class NeuralRun:
     async def run(self) -> None:
         """Play and learn until the spine ends; the last weights are saved whatever ended it."""
         try:
-            async with asyncio.TaskGroup() as group:
-                services = [group.create_task(self.trainer.run())]
-                if self._config.arena.every_s:
-                    services.append(group.create_task(self._make_arena().run()))
-                await self.spine.run()
-                for service in services:
-                    service.cancel()
+            async with self.keeper:
+                self.note("start", f"seed {self._config.train.seed}, backend {self.choice.best}")
+                async with asyncio.TaskGroup() as group:
+                    services = [group.create_task(self.trainer.run())]
+                    if self._config.arena.every_s:
+                        services.append(group.create_task(self._make_arena().run()))
+                    await self.spine.run()
+                    for service in services:
+                        service.cancel()
+                self.note("stop", f"version {self.trainer.version} after {self.learner.steps} steps")
         finally:
             save_weights(self._folder, self.trainer.version, self._latest, self.shape)
 
     def drain(self) -> None:
         self.spine.halt()
+
+    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
+        """Store an event of the run."""
+        self.keeper.note(EventEntry(time.time(), kind, text, json.dumps(data or {})))
 
     def line(self, interval_s: float) -> str:
         now, before, train = self.spine.evaluator.stats(), self._before, self.trainer.stats()
@@ -205,7 +217,13 @@ class NeuralRun:
             f"mean batch {rows / max(batches, 1):.0f}  of limit {rows / interval_s / self.choice.rows_per_s:.2f}  "
             f"version {train.version}  loss {train.policy_loss:.3f}+{train.value_loss:.3f}  "
             f"replay {train.window_rows:,} x{train.samples_per_insert:.1f}  {train.balance}  {arena}"
-        ).rstrip()
+        ).rstrip() + self._disk()
+
+    def _disk(self) -> str:
+        store = self.keeper.stats()
+        if not store.trouble:
+            return ""
+        return f"  PAUSED: {store.queued:,} games wait to be stored: {store.trouble}"
 
     def summary(self, seconds: float) -> list[str]:
         train, n_games = self.trainer.stats(), self.spine.ledger.books.done
@@ -235,14 +253,16 @@ class NeuralRun:
         ledger = Ledger(config.train.units or None)
         spine = Spine(
             build.make_pool(config.pool.kind),
-            Work(assignment, ledger, on_game=self._take),
+            Work(assignment, ledger, on_game=self._take, check=self._check),
             workers=workers,
             settings=build.live_settings(config),
             limits=build.limits(config),
             patience=build.patience(config),
             depth=self._backend.depth,
             is_lockstep=config.pool.kind == "inline",
+            keeper=self.keeper,
         )
+        spine.dispatcher.on_death = self._note_death
         spine.serve(LEARNER_MODEL, self._endpoint(self._backend))
         return spine
 
@@ -252,7 +272,8 @@ class NeuralRun:
         band = int(learn.band_steps * learn.batch_rows)
         limiter = Limiter(Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows))
         replay = config.replay
-        window = Window(replay.start_rows, replay.exponent, replay.capacity_rows)
+        half_life_rows = replay.half_life_rows or None
+        window = Window(replay.start_rows, replay.exponent, replay.capacity_rows, half_life_rows)
         age_s = math.inf if is_lockstep else learn.publish_age_s
         trainer = Trainer(
             self.learner,
@@ -279,8 +300,14 @@ class NeuralRun:
     def _make_arena(self) -> Arena:
         return Arena(self._config.arena.every_s, self._matches, self.spine.dispatcher, self._note_result)
 
+    def _check(self, game: Game) -> None:
+        self.trainer.check(game)
+
     def _take(self, game: Game) -> None:
         self.trainer.take(game)
+
+    def _note_death(self, member: Member) -> None:
+        self.note("death", f"worker {member.number} died: {member.cause}", {"worker": member.number})
 
     def _micro_s(self) -> float:
         stats = self.spine.evaluator.stats()
@@ -288,7 +315,9 @@ class NeuralRun:
 
     def _published(self, version: int, weights: Weights) -> None:
         self._latest = weights
-        log.info("version %d after %d steps", version, self.learner.steps)
+        steps = self.learner.steps
+        log.info("version %d after %d steps", version, steps)
+        self.keeper.note(VersionEntry(version, time.time(), steps, self.keeper.stats().games))
 
     async def _matches(self) -> Sequence[tuple[str, Match]]:
         """The present weights against random play, and against those of the last arena."""
@@ -320,7 +349,10 @@ class NeuralRun:
         self._results = {key: old for key, old in self._results.items() if not key.startswith("version")} | {
             name: result
         }
-        self._say(f"arena: version {self._rival[0]} against {name}: {result}")
+        version = self._rival[0]
+        self._say(f"arena: version {version} against {name}: {result}")
+        facts = {"against": name, "version": version, "score": result.score, "low": result.low, "high": result.high}
+        self.note("arena", f"version {version} against {name}: {result}", facts)
 
     def _endpoint(self, backend: Backend) -> Endpoint:
         return Endpoint(self.game.features, self.game.actions, backend.launch)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from asyncplay.coordinator.dispatch import Dispatcher, Work
 from asyncplay.coordinator.evaluator import Endpoint, Evaluator, Thinkers
+from asyncplay.coordinator.keeper import Keeper
 from asyncplay.coordinator.lane import Lane
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.supervise import Patience, Supervisor
@@ -40,8 +41,10 @@ class Spine:
         patience: Patience = Patience(),  # noqa: B008
         depth: int = 1,
         is_lockstep: bool = False,
+        keeper: Keeper | None = None,
     ) -> None:
-        """``work`` is the run's own; when it is settled the run is over.
+        """``work`` is the run's own; when it is settled the run is over. ``keeper`` stores its games and is opened and
+        closed by whoever made it.
 
         ``is_lockstep``: what happens depends on the order of frames alone, never on the clock, so that with an
         inline pool a run can be repeated exactly.
@@ -59,6 +62,9 @@ class Spine:
         )
         self.evaluator.join(self.lane)
         self.dispatcher = Dispatcher(self.evaluator)
+        self.keeper = keeper
+        if keeper is not None:
+            keeper.join(self.dispatcher, work)
         self.dispatcher.add(work)
         self.supervisor = Supervisor(pool, workers, self.dispatcher, patience)
         self._halt = asyncio.Event()
@@ -83,6 +89,8 @@ class Spine:
         """Work until the ledger is settled or somebody halts; raise what ended a part of it."""
         async with asyncio.TaskGroup() as group:
             services = [group.create_task(self.lane.run()), group.create_task(self.supervisor.run())]
+            if self.keeper is not None:
+                services.append(group.create_task(self.keeper.run()))
             ends = [group.create_task(self.work.settled.wait()), group.create_task(self._halt.wait())]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             await self.supervisor.stop()

@@ -134,9 +134,13 @@ class StoreStats:
 
     games: int = 0  # on disk
     queued: int = 0  # games that wait for their commit
-    lag_s: float = 0.0  # from arrival to commit, of the last game
+    lag_s: float = 0.0  # from arrival to commit: of the last game, or of the oldest that waits if that is longer
     is_holding: bool = False  # play waits for the disk
-    trouble: str = ""
+    trouble: str = ""  # why nothing can be stored at the moment
+    rows: int = 0  # training rows of the games on disk
+    commits: int = 0
+    busy_s: float = 0.0  # spent in commits
+    repeats: int = 0  # games that came although they were there
 
 
 @dataclass(slots=True)

@@ -5,11 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from asyncplay import build
 from asyncplay.app import run_loop
 from asyncplay.config import Config, load
+from asyncplay.data.mark import read_mark
+from asyncplay.data.store import open_read_only, read_kept
 from asyncplay.errors import AsyncplayError
 from asyncplay.evaluate import Question, evaluate
 from asyncplay.neural import NeuralRun, load_weights, versions
+from asyncplay.records import dense, unpack
 from asyncplay.wire.messages import Game
 
 SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
@@ -76,6 +80,30 @@ def test_a_run_does_as_many_games_as_it_was_asked_for_and_saves_its_last_weights
     assert set(saved) == set(run.learner.weights())
     with pytest.raises(AsyncplayError, match="has no weights of version 999; it has"):
         load_weights(tmp_path / "run", 999)
+
+
+def test_a_run_stores_what_it_played_published_and_went_through(tmp_path):
+    run, games = train(tiny(store={"durability": "process"}), tmp_path / "run")
+
+    reader = open_read_only(tmp_path / "run")
+    units = [unit for (unit,) in reader.execute("SELECT unit FROM games ORDER BY number")]
+    assert units == [game.unit for game in games]
+    kept = read_kept(reader)
+    assert read_mark(tmp_path / "run") == kept == (120, 120, run.trainer.stats().inserted_rows)
+    versions_noted = [version for (version,) in reader.execute("SELECT version FROM versions")]
+    assert versions_noted == list(range(1, run.trainer.version + 1))
+    assert [kind for (kind,) in reader.execute("SELECT kind FROM events")] == ["start", "stop"]
+    for game, (packed,) in zip(games, reader.execute("SELECT record FROM games ORDER BY number"), strict=True):
+        record = unpack(packed)
+        np.testing.assert_array_equal(record.actions, game.actions)
+        np.testing.assert_array_equal(dense(record, game.legal, game.offsets), game.targets)
+    reader.close()
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path):
+    train(tiny(train={"units": "4"}), tmp_path / "run")
+    with pytest.raises(AsyncplayError, match=r"holds a run with 4 games; `asyncplay train --resume .*` goes on"):
+        build.make_keeper(tiny(), tmp_path / "run", 2)
 
 
 def test_a_folder_without_weights_is_named(tmp_path):

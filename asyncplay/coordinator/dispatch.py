@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from asyncplay.coordinator.evaluator import Evaluator
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.supervise import Member
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Answer, Ask, Delta, Done, Game, Job, Message
+from asyncplay.wire.messages import Ack, Answer, Ask, Delta, Done, Game, Job, Message
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +56,10 @@ class Work:
 
     assignment: Assignment
     ledger: Ledger
-    on_game: Callable[[Game], None] | None = None  # before the game is counted as done
+    on_game: Callable[[Game], None] | None = None  # when it is stored if it is kept, before it is counted as done
     on_aside: Callable[[Piece], None] = lambda piece: None
+    check: Callable[[Game], None] = lambda game: None  # WireError if a game cannot be used; asked when it comes
+    keep: "Callable[[Arrival], None] | None" = None  # stores games and hands them to ``Dispatcher.settle``
     plan: Plan | None = None  # without one, the assignment's chunk
     holds: set[str] = field(init=False, default_factory=set)  # who wants that nothing is issued now
     settled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -75,11 +77,21 @@ class Work:
             self.settled.set()
 
 
+class Arrival(NamedTuple):
+    """A game that has come and is not settled yet."""
+
+    work: Work
+    member: Member  # who played it
+    job: int | None  # the ledger's number; None: nobody's any more, sent again after a reconnect
+    game: Game
+
+
 class Dispatcher:
     """The supervisor's listener: the books of every kind of work on one side, the evaluator on the other."""
 
     def __init__(self, evaluator: Evaluator, clock: Callable[[], float] = time.perf_counter) -> None:
         self._evaluator, self._clock = evaluator, clock
+        self.on_death: Callable[[Member], None] = lambda member: None  # of a worker that nobody told to leave
         self._works: list[Work] = []
         self._members: dict[int, Member] = {}
         self._jobs: dict[int, tuple[Work, int]] = {}  # by the number workers know: whose it is, and its own number
@@ -106,6 +118,24 @@ class Dispatcher:
         work.ledger.close(work.plan.owed if work.plan is not None else 0)
         work.check_settled()
 
+    def settle(self, arrivals: Iterable[tuple[Arrival, bool]]) -> None:
+        """Count games and tell their workers to forget them; False: the game was there already.
+
+        Called by whoever keeps them, when they are stored and not before.
+        """
+        told: dict[int, list[Arrival]] = {}
+        for arrival, is_new in arrivals:
+            self._count(arrival, is_new)
+            told.setdefault(id(arrival.member), []).append(arrival)
+        for of_one in told.values():
+            member, work = of_one[0].member, of_one[0].work
+            if work.keep is not None:
+                jobs, units = np.array([(each.game.job, each.game.unit) for each in of_one], np.int64).T
+                member.tell(Ack(jobs.copy(), units.copy()))
+            if self._members.get(member.number) is member:
+                self._fill(member)
+            work.check_settled()
+
     def ready(self, member: Member) -> None:
         self._members[member.number] = member
         self._fill(member)
@@ -130,6 +160,8 @@ class Dispatcher:
     def gone(self, member: Member, *, is_blamed: bool) -> None:
         self._members.pop(member.number, None)
         self._evaluator.forget(member.number)
+        if is_blamed:
+            self.on_death(member)
         for work in self._works:
             n_lost = work.ledger.lose(member.number, is_blamed=is_blamed)
             if work.plan is not None:
@@ -168,8 +200,8 @@ class Dispatcher:
         if work.plan is not None:
             work.plan.prepare(member, piece, self._clock())
         spec = assignment.spec if isinstance(assignment.spec, bytes) else assignment.spec(piece)
-        message = Job(number, assignment.role, first, piece.size, assignment.seed, spec)
-        member.send(message, self._clock())
+        order = (number, assignment.role, first, piece.size, assignment.seed, spec)
+        member.send(Job(*order, is_kept=work.keep is not None), self._clock())
 
     def _ask(self, member: Member, ask: Ask, now_s: float) -> None:
         def reply(answer: Answer) -> None:
@@ -178,13 +210,39 @@ class Dispatcher:
         self._evaluator.submit(member.number, ask, reply, now_s)
 
     def _game(self, member: Member, game: Game) -> None:
-        work, job = self._job(member, game.job)
+        arrival = self._arrival(member, game)
+        work = arrival.work
         if work.on_game is None:
             raise WireError(f"worker {member.number} sent a game, which nobody wants")
-        unit = np.array([game.unit], np.int64)
-        work.ledger.check(member.number, job, unit)
-        work.on_game(game)
-        self._done(member, game.job, unit)
+        work.check(game)
+        if arrival.job is not None:
+            work.ledger.receive(member.number, arrival.job, np.array([game.unit], np.int64))
+        if work.keep is None:
+            self.settle([(arrival, True)])
+        else:
+            work.keep(arrival)
+
+    def _arrival(self, member: Member, game: Game) -> Arrival:
+        """A game of a job that its worker lost is taken all the same, if it belongs to what is kept."""
+        if game.job in self._jobs:
+            work, job = self._jobs[game.job]
+            return Arrival(work, member, None if work.ledger.is_nobodys(job) else job, game)
+        for work in self._works:
+            if work.keep is not None and work.ledger.was_issued(game.unit):
+                return Arrival(work, member, None, game)
+        raise WireError(f"worker {member.number} reports on job {game.job}, which it does not have")
+
+    def _count(self, arrival: Arrival, is_new: bool) -> None:
+        work, member, job, game = arrival
+        member.units += 1
+        if is_new and work.on_game is not None:
+            work.on_game(game)
+        if job is not None:
+            work.ledger.settle(job, 1, is_new=is_new)
+            self._forget_if_closed(work, job, game.job)
+        elif is_new:
+            work.ledger.find(game.unit)
+            log.info("worker %d sent game %d again, which had not arrived", member.number, game.unit)
 
     def _delta(self, member: Member, delta: Delta) -> None:
         work, job = self._job(member, delta.job)
@@ -200,9 +258,12 @@ class Dispatcher:
         work, job = self._job(member, number)
         work.ledger.done(member.number, job, units)
         member.units += len(units)
+        self._forget_if_closed(work, job, number)
+        self._fill(member)
+
+    def _forget_if_closed(self, work: Work, job: int, number: int) -> None:
         if not work.ledger.is_open(job):
             del self._jobs[number]
-        self._fill(member)
 
     def _job(self, member: Member, number: int) -> tuple[Work, int]:
         if number not in self._jobs:

@@ -18,6 +18,7 @@ from asyncplay.coordinator.split import chunks
 from asyncplay.errors import WireError
 
 FATAL_DEATHS = 3
+NOBODY = -1
 
 
 class Piece(NamedTuple):
@@ -48,8 +49,8 @@ class _Open:
     """A job that a worker has under way."""
 
     piece: Piece
-    worker: int
-    is_done: NDArray[np.bool_]  # bool[piece.size]
+    worker: int  # NOBODY when it died with nothing left but what waits to be stored
+    is_in: NDArray[np.bool_]  # bool[piece.size], what has come back, counted as done or not yet
     n_left: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,6 +130,10 @@ class Ledger:
         """Whether something of a job is still under way."""
         return job in self._open
 
+    def is_nobodys(self, job: int) -> bool:
+        """Whether the worker of an open job is gone: what is left of the job waits to be settled."""
+        return self._open[job].worker == NOBODY
+
     def outstanding(self, worker: int) -> int:
         """Return how many units ``worker`` has under way."""
         return sum(job.n_left for job in self._open.values() if job.worker == worker)
@@ -153,15 +158,40 @@ class Ledger:
         self._next_unit += fresh
         return self._book(worker, Piece(self._next_unit - fresh, fresh))
 
-    def check(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
-        """WireError if these units are not under way at this worker or are named twice."""
-        self._marked(self._entry(worker, job), units)
+    def was_issued(self, unit: int) -> bool:
+        """Whether anybody was ever given this unit."""
+        return 0 <= unit < self._next_unit
+
+    def receive(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
+        """Note that units came back; they are outstanding until ``settle``, but no death loses them any more.
+
+        WireError if they are not this worker's or came before.
+        """
+        entry = self._entry(worker, job)
+        entry.is_in |= self._marked(entry, units)
+
+    def settle(self, job: int, n_units: int, *, is_new: bool = True) -> None:
+        """Count units that came back as done, or as lost where somebody else's game of that unit was first."""
+        entry = self._open[job]
+        if is_new:
+            self._count_done(job, entry, n_units)
+        else:
+            self.books.lost += n_units
+            self._close(job, entry, n_units)
 
     def done(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
         """Count finished units; WireError if they are not this worker's or were counted before."""
-        entry = self._entry(worker, job)
-        entry.is_done |= self._marked(entry, units)
-        self._count_done(job, entry, len(units))
+        self.receive(worker, job, units)
+        self.settle(job, len(units))
+
+    def find(self, unit: int) -> None:
+        """Count a unit as done that was given up for lost and has come all the same; it is not issued again."""
+        self.books.issued += 1
+        self.books.reissued += 1
+        self.books.done += 1
+        pieces, self._returned = self._returned, deque()
+        for piece in pieces:
+            self._returned.extend(_without(piece, unit))
 
     def finish(self, worker: int, job: int) -> int:
         """Count a whole job as done at once; return its units."""
@@ -178,7 +208,7 @@ class Ledger:
         if self._tester == worker:
             self._tester = None
         mine = [number for number, job in self._open.items() if job.worker == worker]
-        return sum(self._give_back(self._open.pop(number), is_blamed) for number in mine)
+        return sum(self._give_back(number, is_blamed) for number in mine)
 
     def _book(self, worker: int, piece: Piece) -> tuple[int, Piece]:
         job = self._next_job
@@ -219,23 +249,30 @@ class Ledger:
             raise WireError(f"worker {entry.worker} reports units outside its job")
         fresh = np.zeros(entry.piece.size, np.bool_)
         fresh[places] = True
-        if np.count_nonzero(fresh) < len(places) or (fresh & entry.is_done).any():
+        if np.count_nonzero(fresh) < len(places) or (fresh & entry.is_in).any():
             raise WireError(f"worker {entry.worker} reports a unit twice")
         return fresh
 
     def _count_done(self, job: int, entry: _Open, n_units: int) -> None:
         self.books.done += n_units
+        self._close(job, entry, n_units)
+
+    def _close(self, job: int, entry: _Open, n_units: int) -> None:
         entry.n_left -= n_units
         if entry.n_left == 0:
             del self._open[job]
 
-    def _give_back(self, job: _Open, is_blamed: bool) -> int:
-        self.books.lost += job.n_left
-        deaths = job.piece.deaths + is_blamed
+    def _give_back(self, number: int, is_blamed: bool) -> int:
+        """Put what has not come back among the returned; what has stays open, nobody's, until it is settled."""
+        job = self._open[number]
+        n_lost, deaths = int(np.count_nonzero(~job.is_in)), job.piece.deaths + is_blamed
         for first, count in _runs(job):
-            for piece in self._cut(first, count, deaths, job.n_left):
+            for piece in self._cut(first, count, deaths, n_lost):
                 self._put_back(piece)
-        return job.n_left
+        self.books.lost += n_lost
+        job.worker, job.is_in = NOBODY, np.ones_like(job.is_in)
+        self._close(number, job, n_lost)
+        return n_lost
 
     def _cut(self, first: int, count: int, deaths: int, n_lost: int) -> Iterable[Piece]:
         """Smaller pieces after each death, single units before the last, so that few are set aside."""
@@ -253,8 +290,17 @@ class Ledger:
 
 
 def _runs(job: _Open) -> Iterable[tuple[int, int]]:
-    """The units of a job that are not done, as (first, count) of each run of neighbours."""
-    left = np.flatnonzero(~job.is_done)
+    """The units of a job that have not come back, as (first, count) of each run of neighbours."""
+    left = np.flatnonzero(~job.is_in)
     for run in np.split(left, np.flatnonzero(np.diff(left) > 1) + 1):
         if len(run):
             yield job.piece.first + int(run[0]), len(run)
+
+
+def _without(piece: Piece, unit: int) -> Iterable[Piece]:
+    """What is left of a piece on both sides of ``unit``."""
+    last = piece.first + piece.size
+    if not piece.first <= unit < last:
+        return [piece]
+    parts = [(piece.first, unit - piece.first), (unit + 1, last - unit - 1)]
+    return [Piece(first, size, piece.deaths) for first, size in parts if size]

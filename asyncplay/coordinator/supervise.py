@@ -82,6 +82,11 @@ class Member:
         self.link.send(encode(message))
         self.heard_s = now_s
 
+    def tell(self, message: Message) -> None:
+        """Say something that asks for no reaction; its silence goes on counting."""
+        if self.link is not None and self.phase is not Phase.GONE:
+            self.link.send(encode(message))
+
     def answer(self, ask: Ask, answer: Answer, now_s: float) -> None:
         if self.phase is not Phase.GONE:
             self.thinking += ask.slots
@@ -298,14 +303,14 @@ class Supervisor:
     def _lost(self, member: Member, reason: str) -> None:
         if member.phase is Phase.GONE:
             return
-        member.phase = Phase.GONE
+        member.phase, member.cause = Phase.GONE, member.cause or reason
         post = self._posts[member.number]
         post.member = None
         post.past_rows, post.past_units = post.past_rows + member.rows, post.past_units + member.units
         if member.link is not None:
             self._ended.append(member.link)
         if not member.is_leaving:
-            self._count_death(post, member, member.cause or reason)
+            self._count_death(post, member, member.cause)
         self.listener.gone(member, is_blamed=not member.is_leaving)
         self._changed.set()
 

@@ -131,11 +131,14 @@ class Trainer:
         """Of the weights that answer."""
         return self._published.version
 
-    def take(self, game: Game) -> None:
-        """Add a finished game's rows; WireError if they are not for this network."""
+    def check(self, game: Game) -> None:
+        """WireError if a finished game's rows are not for this network."""
         why = misfit(game, self._learner.shape, self._replay.feature_dtype)
         if why is not None:
             raise WireError(f"game {game.unit} does not fit the network: {why}")
+
+    def take(self, game: Game) -> None:
+        """Add the rows of a finished game that was checked."""
         if len(game.features):
             self._replay.add(examples_of(game, self._learner.shape.players))
             self._limiter.count_inserted(len(game.features))

@@ -39,8 +39,8 @@ class Store:
     durability says when it returns; one that raises leaves nothing behind and may be tried again.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection, self.path = connection, path
         self.kept = read_kept(connection)
 
     def write(self, games: Sequence[GameEntry], notes: Sequence[Note]) -> Written:
@@ -80,7 +80,7 @@ def open_store(folder: Path, meta: Mapping[str, str], durability: Durability = "
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             _prepare(connection, path, meta, durability)
-            return Store(connection)
+            return Store(connection, path)
         except BaseException:
             connection.close()
             raise

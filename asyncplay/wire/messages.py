@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -64,6 +64,7 @@ class Job(Message):
     count: int
     seed: int  # of the run; a unit's own stream is derived from (seed, unit)
     spec: bytes  # the role's own settings, itself an encoded message
+    is_kept: bool = False  # each of its games is kept until its Ack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +112,7 @@ class Done(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game(Message):
-    """Worker → coordinator: a finished game, its record and its training rows; kept until the Ack."""
+    """Worker → coordinator: a finished game, its record and its training rows."""
 
     KIND: ClassVar[int] = 6
 
@@ -147,7 +148,11 @@ class Ack(Message):
 
     KIND: ClassVar[int] = 7
 
+    jobs: Longs  # of each game
     units: Longs
+
+    def flaw(self) -> str | None:
+        return None if len(self.jobs) == len(self.units) else "jobs and units differ in length"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

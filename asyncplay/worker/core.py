@@ -12,7 +12,23 @@ from typing import NamedTuple, Protocol
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import decode
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Delta, Hello, Idle, Job, Merged, Message, Stop
+from asyncplay.wire.messages import (
+    PROTOCOL,
+    Ack,
+    Answer,
+    Ask,
+    Bye,
+    Crash,
+    Delta,
+    Game,
+    Hello,
+    Idle,
+    Job,
+    Merged,
+    Message,
+    Stop,
+)
+from asyncplay.worker.pending import Pending
 
 
 class Step(NamedTuple):
@@ -59,6 +75,8 @@ class _Desk:
 class Worker:
     """Greets, takes jobs, hands messages to the player of their role, leaves when told to.
 
+    Games that shall be kept are sent again to a coordinator that greets again: it may not have got them.
+
     An exception in a player ends the worker with a Crash; this is the one place that catches them.
     """
 
@@ -68,6 +86,7 @@ class Worker:
         self._desks: dict[str, _Desk] = {}
         self._tickets = count(1)
         self._asked: dict[int, tuple[_Desk, int]] = {}  # by ticket: whose it is, and how many slots wait
+        self._pending = Pending()
         self._expected = 0  # slots that the coordinator believes to be thinking
         self.is_over = False  # once the messages of the next step are sent
 
@@ -92,7 +111,11 @@ class Worker:
                 self.is_over = True
             case Hello():
                 check_protocol(message)
+                self._outbox.extend(self._pending.again())
+            case Ack():
+                self._pending.forget(message)
             case Job():
+                self._pending.expect(message)
                 desk = self._desk_for(message.role)
                 desk.player.take(message)
                 self._expect(desk, 1)
@@ -124,7 +147,10 @@ class Worker:
         return Step(messages, min(pauses, default=None))
 
     def _noted(self, desk: _Desk, message: Message) -> Message:
-        """Remember whose ask it is, and let it speak for all players; a job's result says that it thinks no more."""
+        """Keep a game until it is stored; remember whose ask it is, and let it speak for all players; a job's result
+        says that it thinks no more."""
+        if isinstance(message, Game):
+            self._pending.keep(message)
         if isinstance(message, Delta) and message.is_last:
             self._expected -= 1
         if not isinstance(message, Ask):

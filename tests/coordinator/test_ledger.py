@@ -23,12 +23,13 @@ def test_chunks_cover_every_unit_once(first, count, size):
 
 
 class Shop:
-    """Workers that take jobs, finish some units in any order and die."""
+    """Workers that take jobs, finish some units in any order and die; finished ones may wait to be stored."""
 
     def __init__(self, ledger: Ledger, n_workers: int) -> None:
         self.ledger = ledger
         self.jobs: list[dict[int, list[int]]] = [{} for _ in range(n_workers)]
         self.finished: list[int] = []
+        self.waiting: list[tuple[int, int]] = []  # job and unit that came back and are not settled
 
     def take(self, worker: int, count: int) -> None:
         if (job := self.ledger.issue(worker, count)) is not None:
@@ -43,18 +44,34 @@ class Shop:
             if not units:
                 del self.jobs[worker][number]
 
+    def hand_in(self, worker: int, count: int) -> None:
+        for number, units in list(self.jobs[worker].items()):
+            chosen = [units.pop() for _ in range(min(count, len(units)))]
+            self.ledger.receive(worker, number, np.array(chosen, np.int64))
+            self.waiting += [(number, unit) for unit in chosen]
+            if not units:
+                del self.jobs[worker][number]
+
+    def store(self, count: int) -> None:
+        for _ in range(min(count, len(self.waiting))):
+            job, unit = self.waiting.pop(0)
+            self.ledger.settle(job, 1)
+            self.finished.append(unit)
+
     def die(self, worker: int, is_blamed: bool) -> None:
         self.ledger.lose(worker, is_blamed=is_blamed)
         self.jobs[worker].clear()
 
     def check(self) -> None:
         under_way = sum(len(units) for jobs in self.jobs for units in jobs.values())
-        assert self.ledger.books.outstanding == under_way
+        assert self.ledger.books.outstanding == under_way + len(self.waiting)
         assert self.ledger.books.done == len(self.finished)
 
 
 MOVES = st.lists(
-    st.tuples(st.sampled_from(["take", "finish", "die", "leave"]), st.integers(0, 3), st.integers(1, 20)),
+    st.tuples(
+        st.sampled_from(["take", "finish", "hand in", "store", "die", "leave"]), st.integers(0, 3), st.integers(1, 20)
+    ),
     max_size=120,
 )
 
@@ -68,6 +85,10 @@ def test_after_any_mix_of_deaths_every_unit_is_done_once_or_set_aside_after_thre
                 shop.take(worker, number)
             case "finish":
                 shop.finish(worker, number, number)
+            case "hand in":
+                shop.hand_in(worker, number)
+            case "store":
+                shop.store(number)
             case "die":
                 shop.die(worker, is_blamed=True)
             case "leave":
@@ -76,6 +97,7 @@ def test_after_any_mix_of_deaths_every_unit_is_done_once_or_set_aside_after_thre
     for _ in range(10_000):
         if shop.ledger.is_settled:
             break
+        shop.store(100)
         for worker in range(4):
             shop.take(worker, 7)
             shop.finish(worker, 100, 3)
@@ -173,3 +195,23 @@ def test_a_restored_ledger_issues_exactly_what_is_missing(done, total, count):
     if total is not None:
         assert set(issued) == set(range(total)) - done
         assert ledger.is_settled
+
+
+def test_a_unit_found_in_the_middle_of_a_lost_piece_is_not_issued_again():
+    ledger = Ledger(9)
+    ledger.issue(0, 9)
+    ledger.lose(0, is_blamed=False)
+    ledger.find(4)
+    pieces = [ledger.issue(1, 9)[1] for _ in range(2)]
+    assert [(piece.first, piece.size) for piece in pieces] == [(0, 4), (5, 4)]
+    assert (ledger.books.issued, ledger.books.done, ledger.books.lost, ledger.books.outstanding) == (18, 1, 9, 8)
+
+
+def test_a_unit_that_was_done_elsewhere_counts_as_lost_and_is_not_issued_again():
+    ledger = Ledger(2)
+    job, _ = ledger.issue(0, 2)
+    ledger.receive(0, job, np.array([0, 1]))
+    ledger.settle(job, 1, is_new=False)
+    ledger.settle(job, 1)
+    assert ledger.is_settled
+    assert (ledger.books.done, ledger.books.lost) == (1, 1)

@@ -439,7 +439,7 @@ async def test_a_dead_worker_is_heard_no_more():
     link = await rig.ready()
     link.hang_up()
     link.say(done())
-    link.say(Ack(np.array([1], np.int64)))
+    link.say(Ack(*np.ones((2, 1), np.int64)))
     link.hang_up()
     assert rig.listener.heards == []
     assert rig.listener.gones == [(0, True)]

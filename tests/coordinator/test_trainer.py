@@ -410,7 +410,7 @@ def test_a_game_that_does_not_fit_costs_its_sender_and_adds_nothing():
     other = Rig(Pace(ratio=1, batch_rows=16, band_rows=16))
     other.learner.shape = NetShape("mlp", features=9, actions=4, players=2)
     with pytest.raises(WireError, match="game 3 does not fit the network: 4 features"):
-        other.trainer.take(game(3))
+        other.trainer.check(game(3))
     rig.trainer.take(game(3))
     assert (other.replay.rows, other.limiter.state().inserted) == (0, 0)
     assert (rig.replay.rows, rig.limiter.state().inserted) == (ROWS, ROWS)

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from asyncplay.wire.messages import MESSAGES, Ask, Delta, Game, Layout, Message, RebuildSpec
+from asyncplay.wire.messages import MESSAGES, Ack, Ask, Delta, Game, Layout, Message, RebuildSpec
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 SCALARS = {
@@ -43,6 +43,8 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
         values["sums"] = values["regrets"][::-1].copy()
     if cls is RebuildSpec:
         values["outcome_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
+    if cls is Ack:
+        values["units"] = values["jobs"][::-1].copy()
     if cls in (Ask, Game):
         widths = draw(st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"])))
         values["offsets"] = np.cumsum([0, *widths], dtype=np.int32)

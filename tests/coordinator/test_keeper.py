@@ -1,0 +1,300 @@
+"""Games are stored before they are counted and acknowledged, whatever becomes of their workers."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+
+import numpy as np
+import pytest
+
+from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
+from asyncplay.coordinator.keeper import Keeper, Limits
+from asyncplay.coordinator.ledger import Books, Ledger
+from asyncplay.coordinator.supervise import Member, Phase
+from asyncplay.data.mark import read_mark
+from asyncplay.data.store import open_read_only, open_store, read_kept, read_units
+from asyncplay.data.writer import Pace
+from asyncplay.errors import WireError
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Ack, Game, Job, Message
+
+NEVER_S = 3600.0
+AT_ONCE = Limits(Pace(games=1, age_s=0.0, retry_s=0.02))
+PATIENT = Limits(Pace(games=10**6, age_s=NEVER_S))
+
+
+def make_game(job: int, unit: int) -> Game:
+    empty = np.empty(0, np.int32)
+    returns = np.array([1.0, -1.0])
+    return Game(
+        job=job,
+        unit=unit,
+        seed=unit,
+        reason="rules",
+        returns=returns,
+        outcome=returns.astype(np.float32),
+        actions=np.array([1, 2, 3], np.int32),
+        decisions=empty,
+        seats=empty.astype(np.int8),
+        versions=empty,
+        features=np.empty((0, 4), np.uint8),
+        legal=empty,
+        offsets=np.zeros(1, np.int32),
+        targets=empty.astype(np.float32),
+    )
+
+
+class Mouth:
+    """A link that writes down what the worker is told."""
+
+    def __init__(self) -> None:
+        self.told: list[Message] = []
+
+    def send(self, frame: bytes) -> None:
+        self.told.append(decode(frame[HEADER.size :]))
+
+
+class Nobody:
+    """An evaluator that is never asked."""
+
+    def reset(self) -> None: ...
+
+    def forget(self, worker: int) -> None: ...
+
+
+class Rig:
+    """A dispatcher with a keeper and workers played by the test."""
+
+    def __init__(self, folder, limits: Limits, *, is_lockstep: bool = False, total: int | None = None) -> None:
+        self.folder, self.counted = folder, []
+        self.dispatcher = Dispatcher(Nobody())
+        assignment = Assignment("selfplay", b"", seed=0, chunk=4, low_water=4)
+        self.work = Work(assignment, Ledger(total), on_game=lambda game: self.counted.append(game.unit))
+        self.store = open_store(folder, {}, "process")
+        self.keeper = Keeper(folder, self.store, limits, is_lockstep=is_lockstep)
+        self.keeper.join(self.dispatcher, self.work)
+        self.dispatcher.add(self.work)
+
+    @property
+    def books(self) -> Books:
+        return self.work.ledger.books
+
+    def hire(self, number: int = 0) -> Member:
+        member = Member(number, Phase.READY, 0.0)
+        member.link = Mouth()
+        self.dispatcher.ready(member)
+        return member
+
+    def finish(self, member: Member, unit: int, job: int | None = None) -> None:
+        if job is None:
+            job = next(each.number for each in jobs_of(member) if each.first <= unit < each.first + each.count)
+        self.dispatcher.heard(member, make_game(job, unit), 0.0)
+
+    def die(self, member: Member) -> None:
+        member.phase = Phase.GONE
+        self.dispatcher.gone(member, is_blamed=True)
+
+    async def until_counted(self, n_games: int) -> None:
+        await until(lambda: len(self.counted) >= n_games)
+
+    def stored(self) -> list[int]:
+        reader = open_read_only(self.folder)
+        try:
+            assert read_kept(reader).games == len(read_units(reader))
+            return read_units(reader).tolist()
+        finally:
+            reader.close()
+
+
+async def until(is_true: Callable[[], bool]) -> None:
+    """The writer has a thread of its own: give it time."""
+    async with asyncio.timeout(60):
+        while not is_true():  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+
+def jobs_of(member: Member) -> list[Job]:
+    return [message for message in member.link.told if isinstance(message, Job)]
+
+
+def acknowledged(member: Member) -> list[int]:
+    return [unit for message in member.link.told if isinstance(message, Ack) for unit in message.units.tolist()]
+
+
+@asynccontextmanager
+async def rig(folder, limits: Limits = AT_ONCE, **kind):
+    made = Rig(folder, limits, **kind)
+    async with made.keeper:
+        yield made
+
+
+async def test_a_game_is_counted_and_acknowledged_once_it_is_stored(tmp_path):
+    async with rig(tmp_path) as at:
+        member = at.hire()
+        at.finish(member, 0)
+        at.finish(member, 2)
+        await at.until_counted(2)
+
+        assert acknowledged(member) == at.counted == [0, 2]
+        assert at.stored() == [0, 2]
+        assert read_mark(tmp_path).games == 2
+        assert (at.books.done, at.books.outstanding) == (2, 6)
+
+
+async def test_a_game_that_is_not_stored_is_neither_counted_nor_acknowledged_nor_replaced(tmp_path):
+    """Its unit stays outstanding, so its worker gets no more than it may have: the back-pressure."""
+    at = Rig(tmp_path, PATIENT)
+    async with at.keeper:
+        member = at.hire()
+        for unit in range(4):
+            at.finish(member, unit)
+        await asyncio.sleep(0)
+
+        assert (at.counted, acknowledged(member), at.stored()) == ([], [], [])
+        assert (at.books.done, at.books.outstanding, len(jobs_of(member))) == (0, 4, 1)
+        assert at.keeper.stats().queued == 4
+
+    assert at.counted == at.stored() == [0, 1, 2, 3]  # the end stores and counts what has come
+    assert (at.books.done, at.keeper.stats().queued) == (4, 0)
+
+
+async def test_the_worker_of_a_waiting_game_may_die_and_nobody_plays_it_again(tmp_path):
+    at = Rig(tmp_path, PATIENT)
+    async with at.keeper:
+        member = at.hire()
+        at.finish(member, 1)
+        at.die(member)
+        other = at.hire()
+
+        again = [(job.first, job.count) for job in jobs_of(other)]
+        assert again == [(0, 1)]  # a suspect unit goes alone; 2 and 3 wait behind it
+        assert (at.books.lost, at.books.outstanding) == (3, 2)
+
+    assert at.counted == at.stored() == [1]
+    assert acknowledged(member) == []
+
+
+async def test_a_unit_that_comes_twice_is_stored_and_counted_once(tmp_path):
+    """A worker is cut off and comes back with its games, when one of them was stored and one has been issued again."""
+    async with rig(tmp_path) as at:
+        member = at.hire()
+        job = jobs_of(member)[0].number
+        at.finish(member, 0)
+        await at.until_counted(1)
+        at.die(member)
+        other = at.hire(1)
+        assert [(each.first, each.count) for each in jobs_of(other)] == [(1, 1)]
+
+        back = Member(0, Phase.READY, 0.0)
+        back.link = Mouth()
+        at.finish(back, 0, job)  # is there already
+        at.finish(back, 1, job)  # is not, and is the first of two
+        await at.until_counted(2)
+        at.finish(other, 1)
+        await until(lambda: acknowledged(other) == [1])
+
+        assert at.stored() == at.counted == [0, 1]
+        assert acknowledged(back) == [0, 1]
+        assert at.keeper.stats().repeats == 2
+        assert at.books.done == 2
+        assert at.books.issued == at.books.done + at.books.lost + at.books.outstanding
+
+
+async def test_a_lost_unit_that_comes_late_is_not_issued_again(tmp_path):
+    async with rig(tmp_path, total=4) as at:
+        member = at.hire()
+        job = jobs_of(member)[0].number
+        at.die(member)
+        back = Member(0, Phase.READY, 0.0)
+        back.link = Mouth()
+        for unit in range(4):
+            at.finish(back, unit, job)
+        await at.until_counted(4)
+
+        assert at.work.ledger.is_settled
+        assert at.work.settled.is_set()
+        assert (at.books.done, at.books.lost, at.books.issued) == (4, 4, 8)
+        assert jobs_of(at.hire(1)) == []
+
+
+async def test_a_game_of_a_unit_that_nobody_was_given_costs_its_sender(tmp_path):
+    async with rig(tmp_path) as at:
+        member = at.hire()
+        for unit in (-1, 4, 10**6):
+            with pytest.raises(WireError, match="which it does not have"):
+                at.finish(member, unit, job=99)
+
+
+async def test_a_game_that_cannot_be_used_is_not_stored(tmp_path):
+    async with rig(tmp_path) as at:
+
+        def refuse(game: Game) -> None:
+            raise WireError("game 0 does not fit the network")
+
+        at.work.check = refuse
+        member = at.hire()
+        with pytest.raises(WireError, match="does not fit"):
+            at.finish(member, 0)
+        assert at.books.outstanding == 4
+    assert (at.stored(), at.counted) == ([], [])
+
+
+async def test_with_a_full_queue_no_new_work_is_issued_until_half_is_stored(tmp_path):
+    async with rig(tmp_path, Limits(Pace(games=10**6, age_s=NEVER_S), queue_games=4)) as at:
+        member = at.hire()
+        for unit in range(4):
+            at.finish(member, unit)
+        assert at.work.holds == {"disk"}
+        assert at.keeper.stats().is_holding
+        assert jobs_of(at.hire(1)) == []
+
+
+async def test_play_pauses_while_the_disk_is_full_and_goes_on_by_itself(tmp_path, caplog):
+    async with rig(tmp_path) as at:
+        connection = at.store.connection
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        member = at.hire()
+        units = iter(range(10**6))
+        async with asyncio.timeout(60):
+            while not at.keeper.stats().trouble:  # its last page takes some games
+                waiting = at.books.outstanding
+                if waiting and at.keeper.stats().queued < waiting:
+                    at.finish(member, next(units))
+                await asyncio.sleep(0.002)
+        n_before = len(at.counted)
+        assert "full" in at.keeper.stats().trouble
+        assert at.work.holds == {"disk"}
+        assert acknowledged(member) == at.stored() == list(range(n_before))
+        assert jobs_of(at.hire(1)) == []
+
+        connection.execute("PRAGMA max_page_count = 1000000")
+        await at.until_counted(n_before + 1)
+        await until(lambda: not at.work.holds)
+
+        assert at.keeper.stats().trouble == ""
+        assert "nothing can be stored" in caplog.text
+    assert acknowledged(member) == at.stored() == at.counted
+    reader = open_read_only(tmp_path)
+    kinds = [kind for (kind,) in reader.execute("SELECT kind FROM events")]
+    assert kinds == ["trouble", "recovered"]
+    reader.close()
+
+
+async def test_in_lockstep_a_game_is_stored_and_counted_before_the_call_returns(tmp_path):
+    async with rig(tmp_path, is_lockstep=True) as at:
+        member = at.hire()
+        for unit in (2, 0, 1, 3):
+            at.finish(member, unit)
+            assert at.counted[-1] == unit
+            assert sorted(at.counted) == at.stored()
+        assert len(jobs_of(member)) == 2  # the first game that was done made room for a job
+
+
+async def test_an_error_that_is_no_weather_ends_the_run(tmp_path):
+    async with rig(tmp_path) as at:
+        at.store.connection.execute("DROP TABLE games")
+        at.finish(at.hire(), 0)
+        with pytest.raises(Exception, match=r"run.sqlite cannot be used: no such table: games"):
+            async with asyncio.timeout(60):
+                await at.keeper.run()
