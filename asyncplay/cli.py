@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, CoercionError, CycloptsError, Parameter
 
+from asyncplay import cli_data
 from asyncplay.errors import AsyncplayError
 
 EXIT_MISTAKE, EXIT_UNWELL = 2, 3
@@ -13,6 +14,9 @@ EXIT_MISTAKE, EXIT_UNWELL = 2, 3
 app = App(name="asyncplay", help="Self-play training on the machine you have.")
 bench = App(name="bench", help="Measure one published table here.")
 app.command(bench)
+app.command(cli_data.data)
+app.command(cli_data.runs)
+app.command(cli_data.games)
 
 Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
 
@@ -192,7 +196,7 @@ def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
-    words = sys.argv[1:] if arguments is None else arguments
+    words = cli_data.in_order(sys.argv[1:] if arguments is None else arguments)
     try:
         _show_keys(words)
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0

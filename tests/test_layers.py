@@ -28,7 +28,9 @@ ROOMS = {
     "spine": {"coordinator", "pools", "settings", "stats", "wire", "payloads", "errors", "config"},
     "live": {"stats", "settings", "errors"},
     "console": {"live", "stats", "settings", "errors"},
-    "cli": {"app", "evaluate", "config", "errors", "bench", "doctor"},
+    "archive": {"data", "records", "games", "search", "rng", "payloads", "errors", "config"},
+    "cli_data": {"archive", "data", "console", "errors"},
+    "cli": {"cli_data", "app", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 
@@ -41,7 +43,7 @@ HOMES = {
     "numba": ("games", "search", "rng"),
     "msgpack": ("wire.codec",),
     "rich": ("console",),
-    "cyclopts": ("cli",),
+    "cyclopts": ("cli", "cli_data"),
     "sqlite3": ("data",),
     "ray": ("pools.ray",),
 }

@@ -33,6 +33,23 @@ def hold(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def holder(folder: Path) -> str | None:
+    """Who works on this run now, by pid, or None; changes nothing."""
+    if sys.platform == "win32":
+        return None
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.read(descriptor, 32).decode(errors="replace").strip()
+    finally:
+        os.close(descriptor)
+    return None
+
+
 def _take(descriptor: int, folder: Path) -> None:
     if sys.platform == "win32":
         return

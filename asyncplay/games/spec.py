@@ -89,6 +89,7 @@ class GameSpec:
     planes: tuple[int, int, int] | None  # channels, rows, columns for convolutions; None: no board
     max_legal: int  # most legal actions of any position
     max_decisions: int  # most decisions of any game, forced ones included; the rules end it there
+    has_limit: bool = False  # a game of that many decisions was broken off, and did not end by itself
     zero_sum: bool  # the returns of a finished game add up to 0
     is_hidden: bool  # seats see different things, so that a search starts from ``determinize``
     n_symmetries: int  # Y, at least 1
@@ -107,6 +108,11 @@ class GameSpec:
         state = np.empty(self.state_words, np.int64)
         self.kernels.reset(self.rules, state)
         return state
+
+
+def end_reason(spec: GameSpec, n_decisions: int) -> str:
+    """Why a game of so many decisions is over: "rules", or "limit" where it was broken off."""
+    return "limit" if spec.has_limit and n_decisions >= spec.max_decisions else "rules"
 
 
 def board_symmetries(turned_cells: NDArray[Any], turned_actions: NDArray[Any], channels: int) -> Symmetries:

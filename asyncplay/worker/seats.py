@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from asyncplay import games, payloads, rng
-from asyncplay.games.spec import GameSpec
+from asyncplay.games.spec import GameSpec, end_reason
 from asyncplay.search.examples import GameRecord
 from asyncplay.search.group import Group, Positions, make_settings
 from asyncplay.search.layout import Settings
@@ -47,12 +47,11 @@ def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bo
     spec = group.spec
     outcome = (record.returns * spec.value_scale + spec.value_offset).astype(np.float32)
     rows = group.examples(record if with_rows else record._replace(policy_ends=np.zeros_like(record.policy_ends)))
-    is_limit = len(record.actions) >= spec.max_decisions
     return Game(
         job=job,
         unit=unit,
         seed=record.seed,
-        reason="limit" if is_limit else "rules",
+        reason=end_reason(spec, len(record.actions)),
         returns=record.returns,
         outcome=outcome,
         actions=record.actions,

@@ -143,6 +143,7 @@ def spec(*, players: int = 3, target: int = 12) -> GameSpec:
         planes=None,
         max_legal=2,
         max_decisions=LIMIT,
+        has_limit=True,
         zero_sum=False,
         is_hidden=False,
         n_symmetries=1,

@@ -1,0 +1,83 @@
+"""The runs below a folder, and how each of them stands."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from asyncplay.config import load
+from asyncplay.data import lock
+from asyncplay.data.mark import loss, read_mark
+from asyncplay.data.reader import last_event, last_version, reading
+from asyncplay.data.store import FILE, read_kept
+from asyncplay.errors import AsyncplayError
+
+State = Literal["running", "stopped", "killed", "damaged", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One run. ``empty``: it has stored nothing, because it is of a kind that does not or ended too early."""
+
+    run: str
+    state: State
+    game: str
+    games: int | None
+    version: int | None  # the last that was published
+    age_s: float  # since its last sign of life
+    note: str = ""  # what is wrong
+
+
+def list_runs(folder: Path, now_s: float) -> list[Listed]:
+    """Newest first; a folder is a run's if it has a config.toml."""
+    if not folder.is_dir():
+        raise AsyncplayError(f"{folder}: no such folder; runs lie in runs/ unless --run named another place")
+    found = [look(path.parent, now_s) for path in folder.glob("*/config.toml")]
+    return sorted(found, key=lambda run: (run.age_s, run.run))
+
+
+def look(run: Path, now_s: float) -> Listed:
+    """How one run stands; whatever is wrong with it is a state, not an error."""
+    age_s = max(now_s - _touched_s(run), 0.0)
+    is_running = lock.holder(run) is not None
+    try:
+        game = load(run / "config.toml").game.name
+    except AsyncplayError as error:
+        return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error))
+    if not (run / FILE).is_file():
+        return Listed(str(run), "running" if is_running else "empty", game, None, None, age_s)
+    try:
+        with reading(run) as connection:
+            kept, version, event = read_kept(connection), last_version(connection), last_event(connection)
+    except AsyncplayError as error:
+        return Listed(str(run), "damaged", game, None, None, age_s, str(error))
+    note = loss(kept, read_mark(run)) or ""
+    state: State = "running" if is_running else "damaged" if note else "stopped" if event == "stop" else "killed"
+    return Listed(str(run), state, game, kept.games, version, age_s, "" if is_running else note)
+
+
+def as_age(seconds: float) -> str:
+    """In the largest unit that leaves a whole number."""
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def as_lines(runs: list[Listed]) -> list[str]:
+    if not runs:
+        return ["no runs here"]
+    heads = ("run", "state", "game", "games", "version", "age")
+    rows = [(run.run, run.state, run.game, _count(run.games), _count(run.version), as_age(run.age_s)) for run in runs]
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
+    return [line.rstrip() for line in table] + [f"{run.run}: {run.note}" for run in runs if run.note]
+
+
+def _touched_s(run: Path) -> float:
+    """When anything of it was last written."""
+    names = ("config.toml", "run.log", FILE, f"{FILE}-wal")
+    return max(path.stat().st_mtime for name in names if (path := run / name).exists())
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"

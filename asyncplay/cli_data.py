@@ -1,0 +1,159 @@
+"""Commands that look into runs: ``asyncplay data RUN stats|verify|export`` and ``asyncplay runs``."""
+
+import json as json_format
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from cyclopts import App
+
+from asyncplay.errors import AsyncplayError
+
+EXIT_DAMAGED = 1
+ACTIONS = ("stats", "verify", "export")
+SHOWN_FLAWS = 20
+
+data = App(name="data", help="Look into, check and export the games of a run: asyncplay data RUN stats|verify|export.")
+
+
+def in_order(words: list[str]) -> list[str]:
+    """``data RUN stats`` is said in this order; commands come before their arguments."""
+    if words[:1] == ["data"] and len(words) > 2 and words[2] in ACTIONS and words[1] not in ACTIONS:
+        return ["data", words[2], words[1], *words[3:]]
+    return words
+
+
+@data.command(usage="Usage: asyncplay data RUN stats [--json]")
+def stats(run: Path, *, json: bool = False) -> int:
+    """Games, lengths, ends, win rates by seat with 95 % intervals, versions, games/min over time."""
+    from asyncplay.archive.summary import as_lines, summarize
+
+    summary = summarize(run)
+    _tell([json_format.dumps(summary.as_dict())] if json else as_lines(summary))
+    if summary.warning:
+        _warn(f"warning: {summary.warning}")
+    return 0
+
+
+@data.command(usage="Usage: asyncplay data RUN verify [--repair] [--json]")
+def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
+    """Play every game again and compare; exit status 1 where something is wrong and not repaired.
+
+    Parameters
+    ----------
+    repair
+        Save what can be saved of a damaged store into a sound one; the old file is kept beside it.
+    """
+    from asyncplay.archive import verify as room
+    from asyncplay.console.progress import bar
+
+    with bar("checking") as tell:
+        found = room.verify(run, tell)
+    lines = found.flaws[:SHOWN_FLAWS]
+    if len(found.flaws) > SHOWN_FLAWS:
+        lines.append(f"and {len(found.flaws) - SHOWN_FLAWS:,} things more")
+    result: dict[str, object] = {"run": str(run), "sound": found.sound, "flaws": found.flaws}
+    lines.append(f"{found.sound:,} games played again with the stored result")
+    if found.flaws and not repair:
+        lines.append(f"`asyncplay data {run} verify --repair` saves what can be saved")
+    if found.flaws and repair:
+        saved = room.repair(run)
+        result["repaired"] = {"games": saved.games, "lost": saved.lost, "cut_short": saved.cut_short}
+        result["old"] = str(saved.old)
+        lines += room.repair_lines(saved)
+    _tell([json_format.dumps(result)] if json else lines)
+    return EXIT_DAMAGED if found.flaws and not repair else 0
+
+
+@data.command(usage="Usage: asyncplay data RUN export --out FILE [OPTIONS]")
+def export(
+    run: Path,
+    *,
+    out: Path,
+    format: Literal["npz", "parquet"] | None = None,  # noqa: A002  # the option's name
+    versions: str | None = None,
+    seats: int | None = None,
+    reason: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int | None = None,
+) -> int:
+    """Write games as arrays for other programs; docs/schema.md names them.
+
+    Parameters
+    ----------
+    out
+        The file to write.
+    format
+        Without it, what the file's name ends with says which.
+    versions
+        Only games that weights of these versions played: 7 or 3-9.
+    seats
+        Only games with so many players.
+    reason
+        Only games that ended so: rules or limit.
+    since
+        Only games stored at this time or later, local time.
+    until
+        Only games stored before this time.
+    limit
+        The first so many of these.
+    """
+    from asyncplay.archive.export import export as write
+    from asyncplay.console.progress import bar
+    from asyncplay.data.reader import Choice
+
+    first, last = _version_range(versions)
+    since_s, until_s = (moment.timestamp() if moment else None for moment in (since, until))
+    choice = Choice(first, last, seats, reason, since_s, until_s, limit)
+    with bar("exporting") as tell:
+        count = write(run, out, choice, tell, format or _format_of(out))
+    _warn(f"{count:,} games in {out}")
+    return 0
+
+
+def runs(folder: Path = Path("runs"), *, json: bool = False) -> int:
+    """List the runs in a folder: running, stopped, killed or damaged, with game, games, last version and age."""
+    import time
+    from dataclasses import asdict
+
+    from asyncplay.archive.runs import as_lines, list_runs
+
+    found = list_runs(folder, time.time())
+    _tell([json_format.dumps([asdict(run) for run in found])] if json else as_lines(found))
+    return 0
+
+
+def games(*, json: bool = False) -> int:
+    """List the games that can be trained, with their options as they are by default."""
+    from asyncplay.archive.catalogue import as_lines, catalogue
+
+    found = catalogue()
+    _tell([json_format.dumps(found)] if json else as_lines(found))
+    return 0
+
+
+def _version_range(text: str | None) -> tuple[int | None, int | None]:
+    if text is None:
+        return None, None
+    first, _, last = text.partition("-")
+    if not first.isdigit() or not (last or first).isdigit():
+        raise AsyncplayError(f"--versions is {text}, must be a number or a range like 3-9")
+    return int(first), int(last or first)
+
+
+def _format_of(out: Path) -> Literal["npz", "parquet"]:
+    if out.suffix == ".npz":
+        return "npz"
+    if out.suffix == ".parquet":
+        return "parquet"
+    raise AsyncplayError(f"--out is {out}, must end with .npz or .parquet, or say --format")
+
+
+def _tell(lines: list[str]) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _warn(line: str) -> None:
+    sys.stderr.write(line + "\n")
