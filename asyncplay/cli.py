@@ -194,6 +194,20 @@ def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool 
     return report.show(selfplay.measure(game, backend), as_json=json)
 
 
+@bench.command(name="cfr")
+def bench_cfr(*, game: str = "leduc", json: bool = False) -> int:
+    """Iterations/s of sampled solving beside open_spiel's, and seconds until NashConv is small; one core.
+
+    Parameters
+    ----------
+    game
+        kuhn, leduc or liarsdice.
+    """
+    from asyncplay.bench import cfr, report
+
+    return report.show(cfr.measure(game), as_json=json)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
     words = cli_data.in_order(sys.argv[1:] if arguments is None else arguments)

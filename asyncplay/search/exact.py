@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from asyncplay.games.kernels import helper, kernel
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
-from asyncplay.search.flat import NO_ENTRY, Flat, FlatGame, empty_flat
+from asyncplay.search.flat import Flat, FlatGame, empty_flat
 
 Array = Any  # inside numba these are arrays, in Python NDArrays; the comments give their types
 NO_LEVEL = -1
@@ -57,7 +57,7 @@ def worth(game: FlatGame, policy: NDArray[np.float64]) -> Worth:
     study = Study(
         game.flat,
         policy,
-        row_levels(game),
+        game.levels(),
         np.zeros(n_nodes),
         np.zeros(n_nodes),
         np.zeros(game.n_entries),
@@ -68,16 +68,6 @@ def worth(game: FlatGame, policy: NDArray[np.float64]) -> Worth:
         values[player] = value_of(study, player)
         best[player] = best_response(study, player)
     return Worth(values, best)
-
-
-def row_levels(game: FlatGame) -> NDArray[np.int32]:
-    """int32[R]: how many decisions of its own the row's player has behind it."""
-    row_of = np.repeat(np.arange(game.n_rows), np.diff(game.flat.offsets))
-    levels = np.zeros(game.n_rows, np.int32)
-    for row, parent in enumerate(game.flat.parents):
-        if parent != NO_ENTRY:
-            levels[row] = levels[row_of[parent]] + 1
-    return levels
 
 
 @helper

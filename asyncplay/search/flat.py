@@ -82,11 +82,11 @@ class FlatGame(NamedTuple):
         skipped = np.repeat(first - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
         return np.arange(len(skipped)) + skipped
 
-    def stack_entries(self) -> int:
-        """The most entries that the decisions of one player on one path have together."""
-        needed = np.diff(self.flat.offsets).tolist()
-        row_of = np.repeat(np.arange(self.n_rows), needed).tolist()
-        for row, parent in enumerate(self.flat.parents.tolist()):
+    def levels(self) -> NDArray[np.int32]:
+        """int32[R]: how many decisions of its own the row's player has behind it."""
+        row_of = np.repeat(np.arange(self.n_rows), np.diff(self.flat.offsets))
+        levels = np.zeros(self.n_rows, np.int32)
+        for row, parent in enumerate(self.flat.parents):
             if parent != NO_ENTRY:
-                needed[row] += needed[row_of[parent]]
-        return max(needed)
+                levels[row] = levels[row_of[parent]] + 1
+        return levels

@@ -21,11 +21,11 @@ from asyncplay import rng
 from asyncplay.games.kernels import helper, kernel, ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.search.flat import Flat, FlatGame, empty_flat
-from asyncplay.search.regret import REGRET, SUM, Table, new_table, positive_total, share
+from asyncplay.search.regret import REGRET, SUM, Table, matching, new_table
 
 Array = Any
 EXTERNAL, OUTCOME = 0, 1
-ONE = np.uint64(1)
+ONE, NO_FLOOR = np.uint64(1), -np.inf
 
 
 class Settings(NamedTuple):
@@ -54,8 +54,7 @@ class Scratch(NamedTuple):
     """Room to work in."""
 
     frames: Array  # FRAME[...], the walking player's decisions on the present path
-    shares: Array  # float64[...], their strategies
-    values: Array  # float64[...], what each of their actions is worth
+    values: Array  # float64[..., max actions], what each of their actions is worth
     stream: Array  # uint64[4]
     utility: Array  # float64[P], summed over walks
 
@@ -64,9 +63,7 @@ FRAME = np.dtype(
     [
         ("node", np.uint64),
         ("action", np.uint64),  # the one that is being tried
-        ("n", np.uint64),  # actions
-        ("base", np.uint64),  # EXTERNAL: the place of their shares and values
-        ("floor", np.float64),  # and the regret below which they are skipped
+        ("floor", np.float64),  # EXTERNAL: the regret below which an action is skipped
         ("share", np.float64),  # OUTCOME: the strategy's part in the action,
         ("odds", np.float64),  # how likely it was drawn
         ("reach", np.float64),  # and how likely the draws before it were
@@ -89,7 +86,7 @@ def _ground_type() -> Any:
     """The numba type of a ``Ground``: the same for all games."""
     numbers, floats = np.zeros(1, np.int32), np.zeros(1)
     touched = Touched(np.zeros(1, np.uint8), numbers, np.zeros(1, np.int64), floats)
-    scratch = Scratch(np.zeros(1, FRAME), floats, floats, np.zeros(1, np.uint64), floats)
+    scratch = Scratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), floats)
     return typeof(Ground(empty_flat(), np.zeros((1, 2)), touched, scratch, Settings()))
 
 
@@ -120,8 +117,8 @@ def prune_floor(ground, iteration, weight):
     """The regret below which this walk skips an action."""
     settings = ground.settings
     if settings.prune_below == 0.0 or iteration < settings.prune_after:
-        return -np.inf
-    return -settings.prune_below * weight if rng.uniform(ground.scratch.stream) < settings.prune_share else -np.inf
+        return NO_FLOOR
+    return -settings.prune_below * weight if rng.uniform(ground.scratch.stream) < settings.prune_share else NO_FLOOR
 
 
 @helper
@@ -149,11 +146,12 @@ def draw_outcome(ground, at):
 def draw_other(ground, at, weight):
     """The child that another player's strategy draws; the strategy is added to its sums."""
     touch(ground, at)
-    table, total = ground.table, positive_total(ground.table, at.entry, at.n)
+    table = ground.table
+    scale, even = matching(table, at.entry, at.n)
     spot, chosen = rng.uniform(ground.scratch.stream), np.uint64(0)
     for k in range(at.n):
         entry = at.entry + np.uint64(k)
-        part = share(table[entry, REGRET], total, at.n)
+        part = max(table[entry, REGRET], 0.0) * scale + even
         table[entry, SUM] += weight * part
         spot -= part
         chosen += ONE if spot >= 0.0 else np.uint64(0)
@@ -177,35 +175,29 @@ def try_all(ground, player, weight, floor):
         else:
             node, depth = hand_up(ground, ground.flat.payoffs[at.first, player], depth, weight)
             if depth == 0:
-                ground.scratch.utility[player] += ground.scratch.values[0]
+                ground.scratch.utility[player] += ground.scratch.values[0, 0]
                 return passed
 
 
 @helper
 def open_frame(ground, node, depth, floor):
     """Begin to try the actions of a decision; return the first child to go to."""
-    at, table, scratch = ground.flat.nodes[node], ground.table, ground.scratch
+    at, frame = ground.flat.nodes[node], ground.scratch.frames[depth]
     touch(ground, at)
-    frame = scratch.frames[depth]
     frame.node = node
-    frame.base = np.uint64(1)
-    if depth > 0:
-        above = scratch.frames[depth - ONE]
-        frame.base = above.base + above.n
-    frame.n = at.n
-    total = positive_total(table, at.entry, at.n)
-    frame.floor = floor if total > 0.0 else -np.inf  # of a row without a positive regret nothing is skipped
-    for k in range(at.n):
-        scratch.shares[frame.base + np.uint64(k)] = share(table[at.entry + np.uint64(k), REGRET], total, at.n)
-    frame.action = next_action(table, at, np.uint64(0), frame.floor)
+    frame.floor = floor
+    if floor > NO_FLOOR and matching(ground.table, at.entry, at.n)[1] > 0.0:
+        frame.floor = NO_FLOOR  # of a row without a positive regret nothing is skipped
+    frame.action = next_action(ground.table, at, np.uint64(0), frame.floor)
     return at.first + frame.action
 
 
 @helper
 def next_action(table, at, action, floor):
     """This action or the next one that is not skipped; ``at.n`` if there is none."""
-    while action < at.n and table[at.entry + action, REGRET] < floor:
-        action += ONE
+    if floor > NO_FLOOR:
+        while action < at.n and table[at.entry + action, REGRET] < floor:
+            action += ONE
     return action
 
 
@@ -213,32 +205,41 @@ def next_action(table, at, action, floor):
 def hand_up(ground, value, depth, weight):
     """Give a value to the decision above; return the next node to go to, and 0 for the depth at the end.
 
-    A decision all of whose actions are known has a value itself, and its regrets grow by what each action
-    would have been worth beyond it. The last value lies in ``scratch.values[0]``.
+    A decision all of whose actions are known has a value itself. The last value, that of the whole walk, lies
+    in ``scratch.values[0, 0]``.
     """
+    values = ground.scratch.values
     while depth > 0:
         frame = ground.scratch.frames[depth - ONE]
         at = ground.flat.nodes[frame.node]
-        ground.scratch.values[frame.base + frame.action] = value
-        frame.action = next_action(ground.table, at, frame.action + ONE, frame.floor)
-        if frame.action < at.n:
-            return at.first + frame.action, depth
-        value = settle(ground, frame, at, weight)
+        values[depth - ONE, frame.action] = value
+        action = next_action(ground.table, at, frame.action + ONE, frame.floor)
+        if action < at.n:
+            frame.action = action
+            return at.first + action, depth
         depth -= ONE
-    ground.scratch.values[0] = value
+        value = settle(ground, at, depth, weight)
+    values[0, 0] = value
     return np.uint64(0), depth
 
 
 @helper
-def settle(ground, frame, at, weight):
-    """The value of a decision; its regrets are brought up to date, but for what was skipped."""
-    table, scratch, value = ground.table, ground.scratch, 0.0
+def settle(ground, at, depth, weight):
+    """The value of a decision; its regrets grow by what each action would have been worth beyond it.
+
+    Nobody has changed them since the walk came here: with perfect recall it comes only once.
+    """
+    table, values, floor = ground.table, ground.scratch.values, ground.scratch.frames[depth].floor
+    total, value, mean = 0.0, 0.0, 0.0
     for k in range(at.n):
-        if table[at.entry + np.uint64(k), REGRET] >= frame.floor:
-            value += scratch.shares[frame.base + np.uint64(k)] * scratch.values[frame.base + np.uint64(k)]
+        regret = max(table[at.entry + np.uint64(k), REGRET], 0.0)
+        total += regret
+        value += regret * values[depth, np.uint64(k)]
+        mean += values[depth, np.uint64(k)]
+    value = value / total if total > 0.0 else mean / at.n
     for k in range(at.n):
-        if table[at.entry + np.uint64(k), REGRET] >= frame.floor:
-            table[at.entry + np.uint64(k), REGRET] += weight * (scratch.values[frame.base + np.uint64(k)] - value)
+        if table[at.entry + np.uint64(k), REGRET] >= floor:
+            table[at.entry + np.uint64(k), REGRET] += weight * (values[depth, np.uint64(k)] - value)
     return value
 
 
@@ -289,13 +290,15 @@ def try_one(ground, player, weight, explore):
 def explore_one(ground, frame, at, explore):
     """Draw an action of the walking player into its frame: half strategy, half exploration, say."""
     touch(ground, at)
-    table, total = ground.table, positive_total(ground.table, at.entry, at.n)
+    table = ground.table
+    scale, even = matching(table, at.entry, at.n)
     spot, chosen = rng.uniform(ground.scratch.stream), np.uint64(0)
     for k in range(at.n):
-        spot -= explore / at.n + (1.0 - explore) * share(table[at.entry + np.uint64(k), REGRET], total, at.n)
+        part = max(table[at.entry + np.uint64(k), REGRET], 0.0) * scale + even
+        spot -= explore / at.n + (1.0 - explore) * part
         chosen += ONE if spot >= 0.0 else np.uint64(0)
     frame.action = min(chosen, np.uint64(at.n - 1))
-    frame.share = share(table[at.entry + frame.action, REGRET], total, at.n)
+    frame.share = max(table[at.entry + frame.action, REGRET], 0.0) * scale + even
     frame.odds = explore / at.n + (1.0 - explore) * frame.share
 
 
@@ -395,6 +398,7 @@ def _new_touched(game: FlatGame) -> Touched:
 
 
 def _new_scratch(game: FlatGame) -> Scratch:
-    room = game.stack_entries() + 1
+    depth = int(game.levels().max()) + 1
+    widest = int(np.diff(game.flat.offsets).max())
     stream = np.zeros(rng.STREAM_WORDS, np.uint64)
-    return Scratch(np.zeros(room, FRAME), np.zeros(room), np.zeros(room), stream, np.zeros(game.players))
+    return Scratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, np.zeros(game.players))

@@ -36,32 +36,45 @@ def average_policy(game: FlatGame, table: Table) -> NDArray[np.float64]:
 
 
 @helper
-def positive_total(table, entry, n):
-    """The sum of a row's positive regrets."""
+def matching(table, entry, n):
+    """Regret matching: the strategy of a row is ``max(regret, 0) * scale + even``, action by action.
+
+    That is each action's part of the positive regrets, or if there are none, the same for all. One division
+    for all actions: they took most of the time where there are many.
+    """
     total = 0.0
     for k in range(n):
         total += max(table[entry + np.uint64(k), REGRET], 0.0)
-    return total
+    if total > 0.0:
+        return 1.0 / total, 0.0
+    return 0.0, 1.0 / n
 
 
 @helper
-def share(regret, total, n):
-    """Regret matching: an action's part of the positive regrets; all alike if there are none."""
-    return max(regret, 0.0) / total if total > 0.0 else 1.0 / n
+def kept(period, exponent):
+    """What is left of a regret after a period."""
+    return 1.0 if exponent == np.inf else period**exponent / (period**exponent + 1.0)
+
+
+@helper
+def discount_all(table, period, alpha, beta, gamma):
+    """Discount a whole table; the pass over it is left out if it would change nothing."""
+    above, below = kept(period, alpha), kept(period, beta)
+    recent = (period / (period + 1.0)) ** gamma
+    if above == 1.0 and below == 1.0 and recent == 1.0:
+        return
+    for entry in range(len(table)):
+        table[entry, REGRET] *= above if table[entry, REGRET] > 0.0 else below
+        table[entry, SUM] *= recent
 
 
 @kernel(void(TABLE, int64, float64, float64, float64))
 def discount(table, period, alpha, beta, gamma):
-    """Let the past count for less at the end of period 1, 2, ...: discounted CFR (Brown and Sandholm).
+    """Let the past count for less at the end of period k = 1, 2, ...: discounted CFR (Brown and Sandholm 2019).
 
-    Regrets above 0 are multiplied by k^alpha / (k^alpha + 1), those below by the same with beta, strategy
-    sums by (k / (k + 1))^gamma. alpha = beta = gamma = 1 is linear CFR, a beta of -inf forgets what is below 0.
+    Regrets above 0 are multiplied by k^alpha / (k^alpha + 1), those below by the same with beta, strategy sums by
+    (k / (k + 1))^gamma. 1, 1, 1 is linear CFR; inf, inf, 0 changes nothing. A full walk is a period of its own; a
+    sampling solver takes rounds of many iterations for periods, and everybody with a copy of the table calls this
+    at their end.
     """
-    above = period**alpha
-    below = period**beta
-    above /= above + 1.0
-    below /= below + 1.0
-    recent = (period / (period + 1.0)) ** gamma
-    for entry in range(len(table)):
-        table[entry, REGRET] *= above if table[entry, REGRET] > 0.0 else below
-        table[entry, SUM] *= recent
+    discount_all(table, period, alpha, beta, gamma)

@@ -9,7 +9,7 @@ from asyncplay import games
 from asyncplay.search.exact import worth
 from asyncplay.search.flat import FlatGame
 from asyncplay.search.flatten import flatten
-from asyncplay.search.mccfr import EXTERNAL, OUTCOME, Sampler, Settings
+from asyncplay.search.mccfr import EXTERNAL, OUTCOME, Sampler, Settings, explore_of
 from asyncplay.search.regret import REGRET, SUM, average_policy, new_table
 
 METHODS = {"external": EXTERNAL, "outcome": OUTCOME}
@@ -85,3 +85,54 @@ def before_and_after(game: FlatGame, visits: int, is_linear: int) -> float:
     sampler = Sampler(game, Settings(is_linear=is_linear), seed=1)
     sampler.run(visits, 1_000)
     return float(sampler.table[:, SUM].sum())
+
+
+def test_exploration_goes_down_in_a_line_and_stays():
+    settings = Settings(method=OUTCOME, explore_first=0.9, explore_last=0.1, explore_iterations=100)
+    found = [explore_of.py_func(settings, iteration) for iteration in (0, 50, 100, 1_000)]
+
+    assert found == pytest.approx([0.9, 0.5, 0.1, 0.1])
+
+
+def test_a_falling_exploration_keeps_every_regret_moving():
+    """After it has fallen, regrets are still brought up to date wherever the other player lets the game come."""
+    game = compiled("leduc")
+    settings = Settings(method=OUTCOME, explore_first=0.8, explore_last=0.1, explore_iterations=50_000)
+    sampler = Sampler(game, settings, seed=2)
+    sampler.run(0, 50_000)
+    before = sampler.table[:, REGRET].copy()
+    sampler.run(50_000, 200_000)
+
+    assert (sampler.table[:, REGRET] != before).mean() > 0.9
+    assert (sampler.table[:, REGRET] != 0.0).all(), "none starts again from 0"
+
+
+def test_pruning_passes_fewer_nodes_and_still_converges():
+    game = compiled("leduc")
+    plain, pruned = (Sampler(game, Settings(prune_below=below), seed=4) for below in (0.0, 3_000.0))
+    nodes = [sampler.run(0, 400_000).nodes for sampler in (plain, pruned)]
+
+    assert nodes[1] < 0.93 * nodes[0]
+    assert worth(game, average_policy(game, pruned.table)).nash_conv < 0.07
+
+
+def test_a_pruned_walk_leaves_the_regrets_of_skipped_actions_alone():
+    game = compiled("kuhn")
+    table = new_table(game)
+    table[::2, REGRET], table[1::2, REGRET] = 5.0, -100.0
+    Sampler(game, Settings(prune_below=50.0, is_linear=0, prune_share=1.0), seed=4, table=table).run(0, 3)
+
+    assert (table[1::2, REGRET] == -100.0).all()
+    assert (table[::2, REGRET] == 5.0).all(), "the only action tried is worth what the row is worth"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_utility_is_what_the_strategies_earn(method):
+    """Where nothing is learned, the mean over many iterations is the value of the uniform policy."""
+    game = compiled("kuhn")
+    table = new_table(game)
+    table[:, REGRET] = 1e12
+    walked = Sampler(game, Settings(method=METHODS[method], is_linear=0), seed=9, table=table).run(0, 200_000)
+    wanted = worth(game, np.full(game.n_entries, 0.5)).values
+
+    np.testing.assert_allclose(walked.utility / 200_000, wanted, atol=0.02)

@@ -1,0 +1,125 @@
+"""How fast small games are solved, beside open_spiel's solver in C++, on one core.
+
+An iteration is the same on both sides: one external walk for each player. The two take turns in short windows, so
+that whatever slows the machine down slows both; the ratio is the median over neighbouring windows.
+"""
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any, TypedDict
+
+from asyncplay import games
+from asyncplay.errors import AsyncplayError
+from asyncplay.search.cfr import VARIANTS, Walker
+from asyncplay.search.exact import worth
+from asyncplay.search.flat import FlatGame
+from asyncplay.search.flatten import flatten
+from asyncplay.search.mccfr import Sampler, Settings
+from asyncplay.search.regret import Table, average_policy
+
+OPENSPIEL_GAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "liarsdice": "liars_dice"}
+SAMPLING_GOALS, FULL_WALK_GOAL = (0.1, 0.05, 0.02), 0.001
+WINDOWS, WINDOW_S, LIMIT_S = 40, 0.05, 30.0
+STEP_GROWTH = 1.1  # NashConv is looked at, off the clock, each time this many more iterations are done
+
+
+class SolveSpeed(TypedDict):
+    """Iterations and nodes a second; seconds of solving until NashConv is below each goal, None if it never was."""
+
+    game: str
+    asyncplay_it_s: float
+    pyspiel_it_s: float
+    ratio: float
+    nodes_per_s: float
+    seconds_to: dict[str, float | None]
+    cfr_plus_seconds_to: dict[str, float | None]
+
+
+def measure(game: str = "leduc") -> SolveSpeed:
+    """Race, then solve."""
+    if game not in OPENSPIEL_GAMES:
+        raise AsyncplayError(f"--game {game}: known are {', '.join(OPENSPIEL_GAMES)}")
+    flat = flatten(games.load(game))
+    ours, theirs = _Ours(flat), _Theirs(OPENSPIEL_GAMES[game])
+    for side in (ours, theirs):
+        side.run_for(WINDOW_S * 4)
+    pairs = [(ours.run_for(WINDOW_S), theirs.run_for(WINDOW_S)) for _ in range(WINDOWS)]
+    it_s = median(mine for (mine, _), _ in pairs)
+    return {
+        "game": game,
+        "asyncplay_it_s": it_s,
+        "pyspiel_it_s": median(other for _, (other, _) in pairs),
+        "ratio": median(mine / other for (mine, _), (other, _) in pairs),
+        "nodes_per_s": median(nodes for (_, nodes), _ in pairs),
+        "seconds_to": _seconds_by_sampling(flat),
+        "cfr_plus_seconds_to": _seconds_by_full_walks(flat),
+    }
+
+
+class _Ours:
+    """Our sampler, in calls of a few milliseconds."""
+
+    def __init__(self, game: FlatGame) -> None:
+        self._sampler = Sampler(game, Settings(), seed=1)
+        self._done, self._step = 0, 16
+
+    def run_for(self, seconds: float) -> tuple[float, float]:
+        """Return iterations and nodes a second."""
+        first, nodes, begin = self._done, 0, time.perf_counter()
+        while (spent := time.perf_counter() - begin) < seconds:
+            started = time.perf_counter()
+            nodes += self._sampler.run(self._done, self._step).nodes
+            self._done += self._step
+            if time.perf_counter() - started < seconds / 20:
+                self._step *= 2
+        return (self._done - first) / spent, nodes / spent
+
+
+class _Theirs:
+    """open_spiel's, iteration by iteration."""
+
+    def __init__(self, game: str) -> None:
+        try:
+            import pyspiel
+        except ImportError:
+            raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[dev]'") from None
+        self._solver: Any = pyspiel.ExternalSamplingMCCFRSolver(pyspiel.load_game(game), 1)
+
+    def run_for(self, seconds: float) -> tuple[float, float]:
+        """Return iterations a second; their nodes are not counted."""
+        done, begin = 0, time.perf_counter()
+        while (spent := time.perf_counter() - begin) < seconds:
+            self._solver.run_iteration()
+            done += 1
+        return done / spent, 0.0
+
+
+def _seconds_by_sampling(game: FlatGame) -> dict[str, float | None]:
+    sampler = Sampler(game, Settings(), seed=2)
+    return _seconds_to(game, sampler.table, sampler.run, SAMPLING_GOALS)
+
+
+def _seconds_by_full_walks(game: FlatGame) -> dict[str, float | None]:
+    walker = Walker(game, VARIANTS["cfr+"])
+    walker.run(0)  # compiled
+    return _seconds_to(game, walker.table, lambda _, n: walker.run(n), (FULL_WALK_GOAL,))
+
+
+def _seconds_to(
+    game: FlatGame, table: Table, run: Callable[[int, int], object], goals: tuple[float, ...]
+) -> dict[str, float | None]:
+    """Solve until the last goal is met or the time is up; only the solving is on the clock."""
+    found: dict[str, float | None] = dict.fromkeys(map(str, goals))
+    done, step, spent = 0, 1, 0.0
+    while found[str(goals[-1])] is None and spent < LIMIT_S:
+        begin = time.perf_counter()
+        run(done, step)
+        spent += time.perf_counter() - begin
+        done += step
+        step = max(int(done * (STEP_GROWTH - 1)), 1)
+        nash_conv = worth(game, average_policy(game, table)).nash_conv
+        for goal in goals:
+            if found[str(goal)] is None and nash_conv < goal:
+                found[str(goal)] = spent
+    return found
