@@ -17,6 +17,7 @@ app.command(bench)
 app.command(cli_data.data)
 app.command(cli_data.runs)
 app.command(cli_data.games)
+app.command(cli_data.report)
 
 Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
 

@@ -1,4 +1,4 @@
-"""Commands that look into runs: ``asyncplay data RUN stats|verify|export`` and ``asyncplay runs``."""
+"""Commands that look into runs: ``asyncplay data RUN stats|verify|export``, ``runs``, ``games`` and ``report``."""
 
 import json as json_format
 import sys
@@ -131,6 +131,22 @@ def games(*, json: bool = False) -> int:
 
     found = catalogue()
     _tell([json_format.dumps(found)] if json else as_lines(found))
+    return 0
+
+
+def report(run: Path, *, out: Path | None = None) -> int:
+    """Write one page about a run, with plots; it opens in any browser, without a network.
+
+    Parameters
+    ----------
+    out
+        The file to write; without it, report.html in the run's folder.
+    """
+    from asyncplay.report.page import write_report
+
+    target = out or run / "report.html"
+    write_report(run, target)
+    _warn(f"report: {target}")
     return 0
 
 

@@ -29,7 +29,8 @@ ROOMS = {
     "live": {"stats", "settings", "errors"},
     "console": {"live", "stats", "settings", "errors"},
     "archive": {"data", "records", "games", "search", "rng", "payloads", "errors", "config"},
-    "cli_data": {"archive", "data", "console", "errors"},
+    "report": {"archive", "data", "errors"},
+    "cli_data": {"archive", "report", "data", "console", "errors"},
     "cli": {"cli_data", "app", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""

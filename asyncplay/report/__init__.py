@@ -1,0 +1,1 @@
+"""One page about a run, with plots drawn by us: it needs no network, no scripts and no other file."""

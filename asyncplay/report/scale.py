@@ -1,0 +1,53 @@
+"""From values to places on a plot, and where the axis says something."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+N_TICKS = 5
+STEPS = (1, 2, 2.5, 5, 10)
+
+
+class Scale(NamedTuple):
+    """A linear axis from ``low`` to ``high`` on ``start`` to ``end``, which may run downwards."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def fit(values: Iterable[float], start: float, end: float, *, has_zero: bool = True) -> Scale:
+    """An axis that has room for all values and ends at round numbers."""
+    finite = [value for value in values if math.isfinite(value)] or [0.0]
+    low, high = min(finite), max(finite)
+    if has_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
+        low, high = low - abs(low) / 2, high + (abs(high) / 2 or 1.0)
+    step = _step(high - low)
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
+
+
+def ticks(scale: Scale) -> list[float]:
+    """Round numbers from one end to the other."""
+    step = _step(scale.high - scale.low)
+    first, last = round(scale.low / step), round(scale.high / step)
+    return [number * step for number in range(first, last + 1)]
+
+
+def brief(value: float) -> str:
+    """A number in few characters: 1.2k, 3.4M, 0.05."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            return f"{value / (1e3 if unit == 'k' else size):.4g}{unit}"
+    return f"{value:.4g}"
+
+
+def _step(span: float) -> float:
+    """The round number that parts a span into about N_TICKS."""
+    power: float = 10 ** math.floor(math.log10(span / N_TICKS))
+    return next(power * step for step in STEPS if power * step * N_TICKS >= span * (1 - 1e-9))
