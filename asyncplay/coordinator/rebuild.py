@@ -88,8 +88,8 @@ class Rebuild:
             game=self.game,
             options=self.options,
             seeds=np.array([game.seed for game in games], np.int64),
-            outcomes=np.concatenate([game.outcome for game in games]),
-            outcome_ends=np.cumsum([len(game.outcome) for game in games]),
+            returns=np.concatenate([game.returns for game in games]),
+            return_ends=np.cumsum([len(game.returns) for game in games]),
             records=b"".join(game.record for game in games),
             record_ends=np.cumsum([len(game.record) for game in games]),
         )

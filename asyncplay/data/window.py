@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from asyncplay.data.store import FILE, StoreError, open_read_only, row_crc, unusable
-from asyncplay.payloads import Floats
+from asyncplay.payloads import Array
 
 
 class StoredGame(NamedTuple):
@@ -16,7 +16,7 @@ class StoredGame(NamedTuple):
 
     number: int
     seed: int
-    outcome: Floats  # float32[P]
+    returns: Array  # float64[P], by seat, in the game's own units
     first_row: int
     rows: int
     record: bytes
@@ -46,10 +46,10 @@ def _checked(row: dict[str, object], folder: Path) -> StoredGame:
     *values, crc = row.values()
     if row_crc(values) != crc:
         raise damaged(folder, f"game {row['number']} is not what was stored")
-    outcome = np.array(json.loads(str(row["outcome"])), np.float32)
+    returns = np.array(json.loads(str(row["returns"])), np.float64)
     number, seed, first_row, rows = (int(str(row[name])) for name in ("number", "seed", "first_row", "rows"))
     assert isinstance(row["record"], bytes), "a record is a blob"
-    return StoredGame(number, seed, outcome, first_row, rows, row["record"])
+    return StoredGame(number, seed, returns, first_row, rows, row["record"])
 
 
 def damaged(folder: Path, what: str) -> StoreError:

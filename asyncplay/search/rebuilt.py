@@ -9,26 +9,32 @@ from asyncplay.records import Record, RecordDamaged, dense
 from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
 
 
-def rebuild_rows(spec: GameSpec, rebuild: Kernel, seed: int, record: Record, returns: Array) -> Examples:
-    """Play a record again and return its rows; ``rebuild`` is the game's kernel of that name.
+def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> GameRecord:
+    """A stored record as the search knows it, but for the visits: each row has a single one, of no action.
 
-    The kernel shares out visits, which a record does not have; it is given one for each row, and the row's policy is
-    put in afterwards.
+    RecordDamaged if no game could have been like this; that its actions are legal is not checked.
     """
     if len(record.actions) > spec.max_decisions or record.actions.max(initial=0) >= spec.actions:
         raise RecordDamaged(f"a record of {len(record.actions)} decisions that no game of {spec.name} can have")
-    is_row = np.zeros(len(record.actions), np.int32)
-    is_row[record.decisions] = 1
-    n_rows = len(record.decisions)
-    notes = GameRecord(
+    n_actions, n_rows = len(record.actions), len(record.decisions)
+    versions, is_row = np.zeros(n_actions, np.int32), np.zeros(n_actions, np.int32)
+    versions[record.decisions], is_row[record.decisions] = record.versions, 1
+    return GameRecord(
         seed=seed,
-        actions=np.ascontiguousarray(record.actions),
+        actions=record.actions,
         policy_ends=np.cumsum(is_row, dtype=np.int32),
-        policy_actions=np.zeros(n_rows, np.int32),
+        policy_actions=np.full(n_rows, -1, np.int32),
         policy_visits=np.ones(n_rows, np.int32),
-        versions=np.zeros(len(record.actions), np.int32),
-        values=np.zeros(len(record.actions), np.float32),
+        versions=versions,
+        values=np.zeros(n_actions, np.float32),
         returns=returns,
     )
+
+
+def rebuild_rows(spec: GameSpec, rebuild: Kernel, notes: GameRecord, record: Record) -> Examples:
+    """Play a record again and return its rows; ``rebuild`` is the game's kernel of that name.
+
+    The kernel shares out visits, which a record does not have: the policies are put in afterwards.
+    """
     rows = rebuild_examples(spec, rebuild, notes)
     return rows._replace(policy=dense(record, rows.legal, rows.offsets))

@@ -321,14 +321,14 @@ class RebuildSpec(Message):
     game: str
     options: str
     seeds: Longs  # [n], of the games
-    outcomes: Floats  # by seat, all games' one after another
-    outcome_ends: Longs  # [n], where each game's outcome ends
+    returns: Doubles  # by seat, in the game's own units, all games' one after another
+    return_ends: Longs  # [n], where each game's returns end
     records: bytes  # packed, one after another
     record_ends: Longs  # [n]
 
     def flaw(self) -> str | None:
-        if not len(self.seeds) == len(self.outcome_ends) == len(self.record_ends):
-            return f"{len(self.seeds)} seeds, {len(self.outcome_ends)} outcomes, {len(self.record_ends)} records"
+        if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):
+            return f"{len(self.seeds)} seeds, {len(self.return_ends)} returns, {len(self.record_ends)} records"
         return None
 
 

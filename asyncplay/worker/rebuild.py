@@ -10,11 +10,11 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Array
 from asyncplay.records import unpack
 from asyncplay.search import entries
-from asyncplay.search.rebuilt import rebuild_rows
+from asyncplay.search.rebuilt import notes_of, rebuild_rows
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Game, Job, Message, RebuildSpec
 from asyncplay.worker.core import Step
-from asyncplay.worker.seats import load_game
+from asyncplay.worker.seats import load_game, tell_rows
 
 STEP_GAMES = 16  # rebuilt at a time, between which games under way go on
 
@@ -23,7 +23,7 @@ class _Stored(NamedTuple):
     job: int
     unit: int
     seed: int
-    outcome: Array  # float32[P]
+    returns: Array  # float64[P]
     record: bytes
 
 
@@ -51,30 +51,15 @@ class Rebuilder:
     def _rebuild(self, stored: _Stored) -> Game:
         assert self._game is not None, "a job brings its game"
         record = unpack(stored.record)
-        returns = np.zeros(self._game.players)  # the outcome is what rows learn, and it came with the record
-        rows = rebuild_rows(self._game, entries.load(self._game).rebuild, stored.seed, record, returns)
-        return Game(
-            job=stored.job,
-            unit=stored.unit,
-            seed=stored.seed,
-            reason="stored",
-            returns=np.zeros(len(stored.outcome)),
-            outcome=stored.outcome,
-            actions=record.actions,
-            decisions=rows.decisions,
-            seats=rows.players.astype(np.int8),
-            versions=record.versions,
-            features=rows.features,
-            legal=rows.legal,
-            offsets=rows.offsets,
-            targets=rows.policy,
-        )
+        notes = notes_of(self._game, stored.seed, record, stored.returns)
+        rows = rebuild_rows(self._game, entries.load(self._game).rebuild, notes, record)
+        return tell_rows(self._game, notes, rows, job=stored.job, unit=stored.unit)
 
 
 def _stored_games(job: Job, spec: RebuildSpec) -> Iterator[_Stored]:
     records = np.concatenate([[0], spec.record_ends])
-    outcomes = np.concatenate([[0], spec.outcome_ends])
+    returns = np.concatenate([[0], spec.return_ends])
     for place, unit in enumerate(range(job.first, job.first + job.count)):
-        outcome = spec.outcomes[outcomes[place] : outcomes[place + 1]]
+        paid = spec.returns[returns[place] : returns[place + 1]].copy()  # what comes off the wire is read-only
         record = spec.records[records[place] : records[place + 1]]
-        yield _Stored(job.number, unit, int(spec.seeds[place]), outcome, record)
+        yield _Stored(job.number, unit, int(spec.seeds[place]), paid, record)

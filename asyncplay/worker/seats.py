@@ -6,7 +6,7 @@ import numpy as np
 
 from asyncplay import games, payloads, rng
 from asyncplay.games.spec import GameSpec, end_reason
-from asyncplay.search.examples import GameRecord
+from asyncplay.search.examples import Examples, GameRecord
 from asyncplay.search.group import Group, Positions, make_settings
 from asyncplay.search.layout import Settings
 from asyncplay.wire.codec import HEADER, decode
@@ -44,16 +44,19 @@ def ask_for(rows: Positions | payloads.Positions, ticket: int, *, model: int, th
 
 def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bool) -> Game:
     """A finished game as a message, with or without its training rows."""
-    spec = group.spec
-    outcome = (record.returns * spec.value_scale + spec.value_offset).astype(np.float32)
     rows = group.examples(record if with_rows else record._replace(policy_ends=np.zeros_like(record.policy_ends)))
+    return tell_rows(group.spec, record, rows, job=job, unit=unit)
+
+
+def tell_rows(spec: GameSpec, record: GameRecord, rows: Examples, *, job: int, unit: int) -> Game:
+    """A game and the rows that were made of it."""
     return Game(
         job=job,
         unit=unit,
         seed=record.seed,
         reason=end_reason(spec, len(record.actions)),
         returns=record.returns,
-        outcome=outcome,
+        outcome=(record.returns * spec.value_scale + spec.value_offset).astype(np.float32),
         actions=record.actions,
         decisions=rows.decisions,
         seats=rows.players.astype(np.int8),

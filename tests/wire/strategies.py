@@ -42,7 +42,7 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
     if cls is RebuildSpec:
-        values["outcome_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
+        values["return_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
     if cls is Ack:
         values["units"] = values["jobs"][::-1].copy()
     if cls in (Ask, Game):
