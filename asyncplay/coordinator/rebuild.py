@@ -1,6 +1,7 @@
 """Fills a replay window again from the stored games, by way of the workers: the coordinator has no kernels."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ import numpy as np
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
 from asyncplay.coordinator.gamerows import examples_of
 from asyncplay.coordinator.ledger import Ledger, Piece
+from asyncplay.data.reader import StoredGame
 from asyncplay.data.replay import Replay
-from asyncplay.data.window import StoredGame, damaged, read_part
+from asyncplay.data.window import damaged, read_part
 from asyncplay.payloads import Examples
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Game, RebuildSpec
@@ -84,12 +86,13 @@ class Rebuild:
         return lambda piece: encode(self._spec(games[piece.first : piece.first + piece.size]))
 
     def _spec(self, games: list[StoredGame]) -> RebuildSpec:
+        returns = [np.array(json.loads(game.returns), np.float64) for game in games]
         return RebuildSpec(
             game=self.game,
             options=self.options,
             seeds=np.array([game.seed for game in games], np.int64),
-            returns=np.concatenate([game.returns for game in games]),
-            return_ends=np.cumsum([len(game.returns) for game in games]),
+            returns=np.concatenate(returns),
+            return_ends=np.cumsum([len(paid) for paid in returns]),
             records=b"".join(game.record for game in games),
             record_ends=np.cumsum([len(game.record) for game in games]),
         )
