@@ -37,8 +37,8 @@ class Missing:
 class Rebuild:
     """Brings the missing rows of a replay back, oldest first, beside whatever else the workers do.
 
-    Lifetime: ``run`` ends when the window is whole. Order: rows keep their numbers, in whatever order the workers
-    return them. Limit: one part of the store is in memory at a time. End: cancelled, what came back stays.
+    Lifetime: ``run`` ends when the window is whole. Order: that of storing, in whatever order the workers return them.
+    Limit: one part of the store is in memory at a time. End: cancelled, what came back stays.
     """
 
     folder: Path
@@ -54,13 +54,12 @@ class Rebuild:
         first_row = missing.first_row
         while first_row < missing.stop_row:
             stop_row = min(first_row + PART_ROWS, missing.stop_row)
-            games = await asyncio.to_thread(read_part, self.folder, first_row, stop_row)
-            if (reached := _reached(games, first_row)) < stop_row:
-                raise damaged(self.folder, f"the game of row {reached} is missing")
-            for game, rows in await self._rebuild(games):
-                start = max(first_row - game.first_row, 0)  # what was before the window is forgotten
-                self.replay.refill(rows.part(start, rows.rows))
-            first_row = reached
+            if games := await asyncio.to_thread(read_part, self.folder, first_row, stop_row):
+                for game, rows in await self._rebuild(games):
+                    start = max(first_row - game.first_row, 0)  # what was before the window is forgotten
+                    self.replay.refill(rows.part(start, rows.rows))
+                stop_row = max(stop_row, games[-1].first_row + games[-1].rows)
+            first_row = stop_row
         log.info("rows %d to %d are back", missing.first_row, missing.stop_row - 1)
 
     async def _rebuild(self, games: list[StoredGame]) -> Iterable[tuple[StoredGame, Examples]]:
@@ -96,13 +95,3 @@ class Rebuild:
             records=b"".join(game.record for game in games),
             record_ends=np.cumsum([len(game.record) for game in games]),
         )
-
-
-def _reached(games: list[StoredGame], first_row: int) -> int:
-    """How far the rows of these games follow on each other; the first game may have begun before ``first_row``."""
-    for game in games:
-        is_next = game.first_row == first_row or (game is games[0] and game.first_row < first_row)
-        if not is_next:
-            break
-        first_row = max(first_row, game.first_row + game.rows)
-    return first_row

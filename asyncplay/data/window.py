@@ -8,9 +8,17 @@ from asyncplay.data.store import FILE, StoreError
 SELECT = f"""
 SELECT {COLUMNS} FROM games
 WHERE number >= ifnull((SELECT number FROM games WHERE first_row <= ? ORDER BY first_row DESC, number DESC LIMIT 1), 0)
-    AND first_row < ? AND rows > 0
+    AND first_row < ? AND first_row + rows > ?
 ORDER BY number
 """
+COUNT = f"SELECT ifnull(sum(min(first_row + rows, ?) - max(first_row, ?)), 0) FROM ({SELECT})"
+
+
+def count_rows(folder: Path, first_row: int, stop_row: int) -> int:
+    """How many of these rows are there; a store that was repaired may lack some."""
+    with reading(folder) as connection:
+        found = connection.execute(COUNT, (stop_row, first_row, first_row, stop_row, first_row)).fetchone()
+        return int(found[0])
 
 
 def read_part(folder: Path, first_row: int, stop_row: int) -> list[StoredGame]:
@@ -19,7 +27,7 @@ def read_part(folder: Path, first_row: int, stop_row: int) -> list[StoredGame]:
     Blocks; belongs to no thread, as it opens the store for itself.
     """
     with reading(folder) as connection:
-        games = [StoredGame(*row) for row in connection.execute(SELECT, (first_row, stop_row))]
+        games = [StoredGame(*row) for row in connection.execute(SELECT, (first_row, stop_row, first_row))]
     for game in games:
         if not game.is_intact:
             raise damaged(folder, f"game {game.number} is not what was stored")

@@ -20,6 +20,7 @@ from asyncplay.coordinator.rebuild import Missing, Rebuild
 from asyncplay.data.entries import GameEntry
 from asyncplay.data.replay import Replay, Window
 from asyncplay.data.store import StoreError, open_store
+from asyncplay.data.window import count_rows
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.records import Record, sparse
 from asyncplay.search import entries
@@ -85,10 +86,10 @@ def replay_of(game) -> Replay:
     return Replay(game.features, game.feature_dtype, game.players, window=WINDOW, block_rows=64)
 
 
-async def refilled(game, folder: Path, missing: Missing) -> Replay:
+async def refilled(game, folder: Path, missing: Missing, n_rows: int | None = None) -> Replay:
     """Rebuild while one more game is played, which must wait for its turn."""
-    kept = replay_of(game)
-    kept.begin_at(missing.first_row, missing.stop_row - missing.first_row)
+    kept, n_rows = replay_of(game), n_rows or missing.stop_row - missing.first_row
+    kept.begin_at(missing.stop_row - n_rows, n_rows)
     late: list[Game] = []
 
     def take(played: Game) -> None:
@@ -102,7 +103,7 @@ async def refilled(game, folder: Path, missing: Missing) -> Replay:
         playing = group.create_task(spine.run())
         spine.dispatcher.add(one_game)
         await one_game.settled.wait()
-        assert (kept.inserted, kept.is_whole) == (missing.first_row, False)
+        assert (kept.inserted, kept.is_whole) == (missing.stop_row - n_rows, False)
         await job.run(missing)
         playing.cancel()
     assert len(late) == 1
@@ -143,15 +144,25 @@ async def test_a_damaged_game_is_named_and_nothing_is_made_of_it(tmp_path):
     assert caught.group_contains(StoreError, match="game 4 is not what was stored; `asyncplay data .* verify --repair`")
 
 
-async def test_a_missing_game_is_noticed(tmp_path):
+async def test_what_a_repaired_store_lacks_is_left_out_and_the_rest_comes_back(tmp_path, monkeypatch):
+    """Game 4 is gone; the window holds all others, the newest with their old numbers."""
+    monkeypatch.setattr(rebuild, "PART_ROWS", 10)
     game = games.load("tictactoe")
     played = await play(game, 10)
     store(tmp_path, played)
     opened = open_store(tmp_path, {})
     opened.connection.execute("DELETE FROM games WHERE number = 4")
     opened.close()
-    gone = sum(len(one.features) for one in played[:3])
+    n_rows = [len(one.features) for one in played]
+    total, left = sum(n_rows), sum(n_rows) - n_rows[3]
+    assert count_rows(tmp_path, 0, total) == left
+    assert count_rows(tmp_path, 2, total) == left - 2
+    assert count_rows(tmp_path, sum(n_rows[:3]) + 1, total) == sum(n_rows[4:])
 
-    with pytest.raises(ExceptionGroup) as caught:
-        await refilled(game, tmp_path, Missing(0, sum(len(one.features) for one in played)))
-    assert caught.group_contains(StoreError, match=f"the game of row {gone} is missing")
+    after = await refilled(game, tmp_path, Missing(0, total), left)
+
+    before = replay_of(game)
+    before.begin_at(total - left)
+    for one in [*played[:3], *played[4:], *await play(game, 1)]:
+        before.add(examples_of(one, game.players))
+    assert_same(*[kept.sample(200, np.random.default_rng(1)) for kept in (before, after)])
