@@ -5,35 +5,36 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from asyncplay import build, games
+from asyncplay import neural_parts as parts
 from asyncplay.config import Config, SearchSection
 from asyncplay.coordinator.arena import Arena, Match, Score
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.limiter import Limiter, Pace
+from asyncplay.coordinator.saver import Saver
 from asyncplay.coordinator.split import shares
 from asyncplay.coordinator.supervise import Member
-from asyncplay.coordinator.trainer import Publishing, Trainer
+from asyncplay.coordinator.trainer import Progress, Publishing, Trainer
+from asyncplay.coordinator.tuner import Tuner
+from asyncplay.data.checkpoint import Snapshot
 from asyncplay.data.entries import EventEntry, VersionEntry
-from asyncplay.data.replay import Replay, Window
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.games.spec import GameSpec
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate, Choice
-from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.nets import build as build_net
-from asyncplay.model.schedule import Schedule
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights, from_bytes, snapshot, to_bytes
+from asyncplay.neural_memory import Memory, Stored, losses, read_stored, recall, remember
 from asyncplay.payloads import Ints, Positions
 from asyncplay.search import entries
 from asyncplay.spine import Spine
@@ -45,6 +46,7 @@ log = logging.getLogger(__name__)
 
 LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
 SAMPLE_ROWS = 256
+REBUILDING = "rebuild"
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
 Say = Callable[[str], None]
@@ -156,50 +158,111 @@ class NeuralRun:
     way were not promised to anybody.
     """
 
-    def __init__(self, config: Config, folder: Path, say: Say) -> None:
+    def __init__(
+        self, config: Config, folder: Path, say: Say, found: Snapshot | None = None, *, is_resumed: bool = False
+    ) -> None:
+        """``found`` is the checkpoint to go on from; a resumed run may have none and still have games."""
         self._config, self._folder, self._say = config, folder, say
+        self._is_lockstep, self._is_draining = config.pool.kind == "inline", False
         self.game = load_game(config)
         self.shape = net_shape(config, self.game)
         self._warm_kernels()
-        weights = snapshot(build_net(self.shape, config.train.seed))
-        self.choice = choose_backend(config, self.shape, weights, self.game)
+        fresh = snapshot(build_net(self.shape, config.train.seed))
+        self.choice = choose_backend(config, self.shape, fresh, self.game)
         for line in self.choice.report():
             log.info("backend %s", line)
         say(f"backend {self.choice.best}: {self.choice.rows_per_s:,.0f} rows/s")
-        self._backend = open_model(config, self.shape, weights, 0, self.choice.best)
-        self.learner = Learner(
-            self.shape,
-            _learner_settings(config),
-            config.train.seed,
-            device=device.training_device(self.choice.best.backend),
-            threads=self.choice.best.threads or None,
-        )
-        self.keeper = build.make_keeper(config, folder, self.game.players)
-        self.spine = self._make_spine()
-        self.trainer = self._make_trainer()
-        self._latest: Weights = weights
-        self._rival: tuple[int, Weights] = (0, weights)
-        self._results: dict[str, Score] = {}
-        self._before, self._games_before = BatchStats(), 0
+        self.learner = parts.make_learner(config, self.shape, self.choice.best)
+        memory = recall(found, self.learner, time.perf_counter())
+        version, self._latest = memory.published.version, memory.published.weights
+        self._arena = memory.arena
+        self._backend = open_model(config, self.shape, self._latest, version, self.choice.best)
+        self.keeper = build.make_keeper(config, folder, self.game.players, is_resumed=is_resumed)
+        stored = read_stored(folder)
+        self.spine = self._make_spine(parts.make_ledger(config, stored))
+        self.limiter = parts.make_limiter(config, stored, self.learner.rows)
+        self.replay, self._missing = parts.make_replay(config, self.game, folder, stored)
+        schedule, keep = parts.saving(config)
+        self.saver = Saver(folder, self._capture, schedule=schedule, keep=keep)
+        self.saver.begin_at(self.learner.steps)
+        self.trainer = self._make_trainer(memory, stored)
+        if memory.tuner is not None and isinstance(self.spine.tuner, Tuner):
+            self.spine.tuner.restore(memory.tuner)
+        self._warn(losses(folder, stored.kept, memory.kept))
+        self._before, self._games_before = BatchStats(), stored.kept.games
 
     async def run(self) -> None:
-        """Play and learn until the spine ends; the last weights are saved whatever ended it."""
+        """Play and learn until the spine ends; everything is saved whatever ended it."""
         try:
             async with self.keeper:
                 self.note("start", f"seed {self._config.train.seed}, backend {self.choice.best}")
                 async with asyncio.TaskGroup() as group:
-                    services = [group.create_task(self.trainer.run())]
-                    if self._config.arena.every_s:
-                        services.append(group.create_task(self._make_arena().run()))
+                    services = [group.create_task(service) for service in self._services()]
                     await self.spine.run()
                     for service in services:
                         service.cancel()
                 self.note("stop", f"version {self.trainer.version} after {self.learner.steps} steps")
         finally:
             save_weights(self._folder, self.trainer.version, self._latest, self.shape)
+            await self.saver.write(self._remember(self.trainer.last_progress()))
 
     def drain(self) -> None:
-        self.spine.halt()
+        """In lockstep the run goes on to its next standstill, from where it can be resumed exactly."""
+        self._is_draining = True
+        if not self._is_lockstep:
+            self.spine.halt()
+
+    def checkpoint(self) -> None:
+        """Save soon."""
+        self.saver.request()
+
+    def _services(self) -> Iterator[Coroutine[Any, Any, None]]:
+        yield self._learn()
+        yield self._stand_still() if self._is_lockstep else self.saver.run()
+        if self._config.arena.every_s:
+            yield self._make_arena().run()
+
+    async def _learn(self) -> None:
+        """Train, once the window holds what it held; in lockstep nothing else begins before."""
+        dispatcher, work = self.spine.dispatcher, self.spine.work
+        if not self.replay.is_whole:
+            dispatcher.hold(work, REBUILDING, self._is_lockstep)
+            rebuild = parts.make_rebuild(self._config, self._folder, self.replay, dispatcher, self.shape.players)
+            await rebuild.run(self._missing)
+            dispatcher.hold(work, REBUILDING, False)
+        await self.trainer.run()
+
+    async def _stand_still(self) -> None:
+        """Come to rest every so many games, with nothing under way, and save: from such a moment a resumed run goes on
+        bit for bit."""
+        work, leg_games = self.spine.work, parts.leg_games(self._config)
+        while True:
+            await work.at_fence.wait()
+            await self.trainer.until_at_rest()
+            await self.saver.save()
+            if self._is_draining:
+                self.spine.halt()
+                return
+            self.spine.dispatcher.move_fence(work, work.ledger.next_unit + leg_games)
+
+    async def _capture(self) -> Snapshot:
+        return self._remember(await self.trainer.progress())
+
+    def _remember(self, progress: Progress) -> Snapshot:
+        tuner = self.spine.tuner
+        return remember(
+            self._config,
+            progress,
+            counts=self.limiter.state(),
+            kept=self.keeper.kept,
+            arena=self._arena,
+            tuner=tuner.state() if isinstance(tuner, Tuner) else None,
+        )
+
+    def _warn(self, lines: list[str]) -> None:
+        for line in lines:
+            log.error("%s", line)
+            self._say(f"warning: {line}")
 
     def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
         """Store an event of the run."""
@@ -211,7 +274,7 @@ class NeuralRun:
         rows, batches = now.rows - before.rows, now.batches - before.batches
         per_minute = (n_games - self._games_before) / interval_s * 60
         self._before, self._games_before = now, n_games
-        arena = "  ".join(f"vs {name} {result.score:.2f}" for name, result in self._results.items())
+        arena = "  ".join(f"vs {name} {result.score:.2f}" for name, result in self._arena.results.items())
         return (
             f"games {n_games:,}  games/min {per_minute:,.0f}  rows/s {rows / interval_s:,.0f}  "
             f"mean batch {rows / max(batches, 1):.0f}  of limit {rows / interval_s / self.choice.rows_per_s:.2f}  "
@@ -231,14 +294,14 @@ class NeuralRun:
             f"games {n_games:,}, {n_games / seconds * 60:,.0f} a minute; version {train.version} after "
             f"{train.steps:,} steps; loss {train.policy_loss:.3f} policy, {train.value_loss:.3f} value"
         ]
-        return lines + [f"arena against {name}: {result}" for name, result in self._results.items()]
+        return lines + [f"arena against {name}: {result}" for name, result in self._arena.results.items()]
 
     def _warm_kernels(self) -> None:
         """Compile once, before workers start: two on a cold cache would both compile."""
         self._say(f"compiling the kernels of {self.game.name}, unless they are in the cache")
         entries.warm(self.game, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name))
 
-    def _make_spine(self) -> Spine:
+    def _make_spine(self, ledger: Ledger) -> Spine:
         config = self._config
         workers = build.n_workers(config)
         n_games = max(shares(config.search.games, workers)[0], 2)
@@ -250,7 +313,6 @@ class NeuralRun:
             cache=0 if config.pool.kind == "inline" else config.search.cache_positions,
         )
         assignment = Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
-        ledger = Ledger(config.train.units or None)
         spine = Spine(
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_game=self._take, check=self._check),
@@ -259,37 +321,38 @@ class NeuralRun:
             limits=build.limits(config),
             patience=build.patience(config),
             depth=self._backend.depth,
-            is_lockstep=config.pool.kind == "inline",
+            is_lockstep=self._is_lockstep,
             keeper=self.keeper,
         )
         spine.dispatcher.on_death = self._note_death
         spine.serve(LEARNER_MODEL, self._endpoint(self._backend))
         return spine
 
-    def _make_trainer(self) -> Trainer:
+    def _make_trainer(self, memory: Memory, stored: Stored) -> Trainer:
         config, learn = self._config, self._config.learn
-        is_lockstep = config.pool.kind == "inline"
-        band = int(learn.band_steps * learn.batch_rows)
-        limiter = Limiter(Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows))
-        replay = config.replay
-        half_life_rows = replay.half_life_rows or None
-        window = Window(replay.start_rows, replay.exponent, replay.capacity_rows, half_life_rows)
-        age_s = math.inf if is_lockstep else learn.publish_age_s
+        age_s = math.inf if self._is_lockstep else learn.publish_age_s
         trainer = Trainer(
             self.learner,
             self._backend,
-            Replay(self.game.features, self.game.feature_dtype, self.game.players, window=window),
-            limiter,
+            self.replay,
+            self.limiter,
             seed=config.train.seed,
             publishing=Publishing(learn.publish_steps, learn.publish_distance, age_s),
             turns=self._turns(),
+            published=memory.published,
+            last_version=max(memory.last_version, stored.last_version),
             micro_s=self._micro_s,
             on_published=self._published,
-            is_lockstep=is_lockstep,
+            on_step=self.saver.stepped,
+            is_lockstep=self._is_lockstep,
         )
         trainer.join(self.spine.lane)
-        limiter.listen(lambda: self.spine.dispatcher.hold(self.spine.work, "limiter", limiter.is_play_ahead))
+        self.limiter.listen(self._heed_limiter)
+        self._heed_limiter()
         return trainer
+
+    def _heed_limiter(self) -> None:
+        self.spine.dispatcher.hold(self.spine.work, "limiter", self.limiter.is_play_ahead)
 
     def _turns(self) -> tuple[Ints, Ints] | None:
         if self.game.n_symmetries == 1:
@@ -322,8 +385,8 @@ class NeuralRun:
     async def _matches(self) -> Sequence[tuple[str, Match]]:
         """The present weights against random play, and against those of the last arena."""
         version, weights = self.trainer.version, self._latest
-        rival_version, rival_weights = self._rival
-        self._rival = version, weights
+        rival_version, rival_weights = self._arena.version, self._arena.weights
+        self._arena = self._arena._replace(version=version, weights=weights)
         await asyncio.to_thread(save_weights, self._folder, version, weights, self.shape)
         await self._serve_copy(HERO_MODEL, version, weights)
         matches = [("random", self._match("random"))]
@@ -346,19 +409,12 @@ class NeuralRun:
         return Match(assignment, arena.games, self.game.players)
 
     def _note_result(self, name: str, result: Score) -> None:
-        self._results = {key: old for key, old in self._results.items() if not key.startswith("version")} | {
-            name: result
-        }
-        version = self._rival[0]
+        version, results = self._arena.version, self._arena.results
+        others = {key: old for key, old in results.items() if not key.startswith("version")}
+        self._arena = self._arena._replace(results=others | {name: result})
         self._say(f"arena: version {version} against {name}: {result}")
         facts = {"against": name, "version": version, "score": result.score, "low": result.low, "high": result.high}
         self.note("arena", f"version {version} against {name}: {result}", facts)
 
     def _endpoint(self, backend: Backend) -> Endpoint:
         return Endpoint(self.game.features, self.game.actions, backend.launch)
-
-
-def _learner_settings(config: Config) -> LearnerSettings:
-    learn = config.learn
-    schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
-    return LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)

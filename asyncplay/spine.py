@@ -51,9 +51,10 @@ class Spine:
         """
         self.settings, self.work, self.is_lockstep = settings, work, is_lockstep
         self.lane = Lane(depth, is_inline=is_lockstep)
+        self.tuner = Lockstep() if is_lockstep else Tuner(seed=work.assignment.seed)
         self.evaluator = Evaluator(
             settings,
-            Lockstep() if is_lockstep else Tuner(seed=work.assignment.seed),
+            self.tuner,
             hard_cap_s=math.inf if is_lockstep else limits.hard_cap_s,
             max_queued_rows=limits.max_queued_rows,
             depth=depth,

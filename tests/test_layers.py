@@ -35,7 +35,19 @@ ROOMS = {
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 
-KNOW_EVERYBODY = {"app", "build", "neural", "synthetic", "tabular", "evaluate", "bench", "doctor"}
+KNOW_EVERYBODY = {
+    "neural_memory",
+    "neural_parts",
+    "resume",
+    "app",
+    "build",
+    "neural",
+    "synthetic",
+    "tabular",
+    "evaluate",
+    "bench",
+    "doctor",
+}
 HOMES = {
     "torch": ("model",),
     "onnx": ("model",),

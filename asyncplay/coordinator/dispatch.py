@@ -63,6 +63,7 @@ class Work:
     plan: Plan | None = None  # without one, the assignment's chunk
     holds: set[str] = field(init=False, default_factory=set)  # who wants that nothing is issued now
     settled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    at_fence: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     n_aside: int = field(init=False, default=0)
 
     def portion(self, worker: int) -> int:
@@ -75,6 +76,8 @@ class Work:
     def check_settled(self) -> None:
         if self.ledger.is_settled:
             self.settled.set()
+        if self.ledger.is_at_fence:
+            self.at_fence.set()
 
 
 class Arrival(NamedTuple):
@@ -112,6 +115,12 @@ class Dispatcher:
         work.holds = work.holds | {why} if is_held else work.holds - {why}
         if was_held and not work.holds:
             self._fill_all()
+
+    def move_fence(self, work: Work, unit: int) -> None:
+        """Go on issuing units of ``work`` up to this one."""
+        work.at_fence.clear()
+        work.ledger.fence(unit)
+        self._fill_all()
 
     def close(self, work: Work) -> None:
         """Issue nothing new of ``work``; it is settled when what was issued has come back."""

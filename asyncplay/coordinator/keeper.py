@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from asyncplay.coordinator.dispatch import Arrival, Dispatcher, Work
-from asyncplay.data.entries import EventEntry, GameEntry, Note, Written
+from asyncplay.data.entries import EventEntry, GameEntry, Kept, Note, Written
 from asyncplay.data.mark import Mark
 from asyncplay.data.store import Store
 from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, Writer
@@ -60,6 +60,11 @@ class Keeper:
         self._hold: Callable[[str, bool], None]
         self._writer: Writer
         self._failure: asyncio.Future[None]
+
+    @property
+    def kept(self) -> Kept:
+        """Where the store stands."""
+        return self._kept
 
     def join(self, dispatcher: Dispatcher, work: Work) -> None:
         """Keep the games of ``work`` from now on."""

@@ -68,6 +68,7 @@ class Ledger:
         self.books = Books()
         self.aside: list[Piece] = []
         self._total, self._is_divisible = total, is_divisible
+        self._fence: int | None = None
         self._next_unit = 0
         self._next_job = 1
         self._returned: deque[Piece] = deque()
@@ -76,15 +77,12 @@ class Ledger:
 
     def restore(self, done: NDArray[np.int64]) -> None:
         """Go on where these units, ascending, are done: what is missing between them is issued first."""
-        assert self.books.issued == 0, "a ledger is restored before it issues anything"
-        self.books.issued = self.books.done = len(done)
         edges = np.concatenate([[-1], done]).astype(np.int64)
-        for before in np.flatnonzero(np.diff(edges) > 1):
-            first, stop = int(edges[before]) + 1, int(edges[before + 1])
-            n_wanted = (stop if self._total is None else min(stop, self._total)) - first
-            if n_wanted > 0:
-                self._returned.append(Piece(first, n_wanted))
-        self._next_unit = int(edges[-1]) + 1
+        next_unit = int(edges[-1]) + 1
+        gaps = ((int(edges[at]) + 1, int(edges[at + 1])) for at in np.flatnonzero(np.diff(edges) > 1))
+        wanted = next_unit if self._total is None else min(next_unit, self._total)
+        self.skip(next_unit, [(first, min(stop, wanted) - first) for first, stop in gaps if first < wanted])
+        self.books.issued = self.books.done = len(done)
 
     @property
     def is_settled(self) -> bool:
@@ -117,6 +115,16 @@ class Ledger:
     def left(self) -> int | None:
         """How many units were never issued; None without end."""
         return None if self._total is None else max(self._total - self._next_unit, 0)
+
+    def fence(self, unit: int) -> None:
+        """Issue no fresh unit from this one on, until the fence is moved."""
+        self._fence = unit
+
+    @property
+    def is_at_fence(self) -> bool:
+        """Whether all that is before the fence has come back."""
+        is_stopped = self._fence is not None and self._next_unit >= self._fence
+        return is_stopped and not self._open and not self._returned
 
     def close(self, extra: int = 0) -> None:
         """Issue nothing new from now on but ``extra`` units; what was issued is still owed."""
@@ -152,7 +160,8 @@ class Ledger:
             return self._book(worker, piece)
         if is_busy and (self._is_on_trial(worker) or self._is_tester(worker)):
             return None
-        fresh = count if self._total is None else min(count, self._total - self._next_unit)
+        limits = [limit for limit in (self._total, self._fence) if limit is not None]
+        fresh = min([count, *(limit - self._next_unit for limit in limits)])
         if fresh <= 0:
             return None
         self._next_unit += fresh

@@ -45,14 +45,10 @@ class StepReport(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """All that a learner knows, copied: what is slow, ``to_bytes``, may be done on another thread."""
+    """All that a learner knows, copied."""
 
     tensors: dict[str, Array]  # weights, their mean and moments
     facts: str  # JSON: counters and the network's shape
-
-    def to_bytes(self) -> bytes:
-        """The tensors as a safetensors file."""
-        return named.to_bytes(self.tensors)
 
 
 Job = Callable[[], StepReport | None]
@@ -119,12 +115,11 @@ class Learner:
         facts = {"steps": self.steps, "rows": self.rows, "shape": asdict(self.shape)}
         return Saved(tensors, json.dumps(facts))
 
-    def load(self, data: bytes, facts: str) -> None:
+    def load(self, saved: Saved) -> None:
         """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
-        known = json.loads(facts)
+        known, tensors = json.loads(saved.facts), saved.tensors
         if known["shape"] != json.loads(json.dumps(asdict(self.shape))):
             raise AsyncplayError(f"the saved network is {known['shape']}, wanted {asdict(self.shape)}")
-        tensors = named.from_bytes(data)
         self.steps, self.rows = known["steps"], known["rows"]
         self._optimizer.state.clear()
         for name, weight in self._net.named_parameters():

@@ -169,6 +169,11 @@ class Recall:
         for dispatcher in KERNELS:
             ready(dispatcher)
 
+    def forget(self) -> None:
+        """Remember nothing, like one that was never asked; only while no ``look_up`` waits to be completed."""
+        self._versions.fill(NOTHING)
+        self.version = NOTHING
+
     def look_up(self, features: Array, legal: Ints, offsets: Ints) -> Split:
         """Say what must be asked of these rows; nothing of them is needed afterwards."""
         n_rows = len(features)

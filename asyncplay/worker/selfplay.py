@@ -53,6 +53,8 @@ class SelfPlayer:
     def take(self, job: Job) -> None:
         if not self._tables:
             self._lay_out(job)
+        if not self._is_busy:
+            self._begin_anew()
         self._units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
 
     def receive(self, message: Message) -> None:
@@ -79,6 +81,16 @@ class SelfPlayer:
         self._tables = [Table(Group(game, settings, size)) for _ in range(N_GROUPS)]
         self._recall = Recall(game, spec.cache) if spec.cache else None
         self._seed = job.seed
+
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._units) or any(table.is_playing for table in self._tables)
+
+    def _begin_anew(self) -> None:
+        """Be like one that has never played: an inline run may go on from here in another process, bit for bit."""
+        self._turn = self._spared = 0
+        if self._recall is not None:
+            self._recall.forget()
 
     def _ask(self, table: Table, rows: Positions) -> list[Message]:
         """Ask what is not remembered; where nothing is left to ask, the search goes on at once."""

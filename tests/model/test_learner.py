@@ -10,6 +10,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
 from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import Schedule
+from asyncplay.model.weights import to_bytes
 from asyncplay.payloads import concatenate
 
 STEADY = LearnerSettings(schedule=Schedule(peak=0.01, warmup_steps=0))
@@ -29,7 +30,7 @@ def restored(source: Learner, seed: int, settings=STEADY) -> Learner:
     """Another learner, which begins elsewhere, after loading what ``source`` saved."""
     saved = source.save()
     twin = learner(source.shape, settings, seed=seed)
-    twin.load(saved.to_bytes(), saved.facts)
+    twin.load(saved)
     return twin
 
 
@@ -89,7 +90,7 @@ def test_a_resumed_learner_goes_on_bit_by_bit(shape):
     assert_weights(straight, resumed)
     ours, theirs = straight.save(), resumed.save()
     assert ours.facts == theirs.facts
-    assert ours.to_bytes() == theirs.to_bytes()
+    assert to_bytes(ours.tensors) == to_bytes(theirs.tensors)
 
 
 def test_what_is_published_is_the_mean_of_the_latest_steps():
@@ -130,7 +131,7 @@ def test_a_learner_can_be_resumed_before_its_first_step():
 def test_what_another_network_learned_is_refused():
     saved = learner(BOARD).save()
     with pytest.raises(AsyncplayError, match=r"the saved network is .*'width': 8.*, wanted .*'width': 16"):
-        learner(replace(BOARD, width=16)).load(saved.to_bytes(), saved.facts)
+        learner(replace(BOARD, width=16)).load(saved)
 
 
 def test_the_same_seed_learns_the_same_twice():
@@ -172,7 +173,7 @@ def test_a_bias_without_a_gradient_stays():
     weights["hidden.0.bias"][:] = -1  # no hidden unit answers to features of zeros
     saved = ours.save()
     saved.tensors.update({f"weight/{name}": value for name, value in weights.items()})
-    ours.load(saved.to_bytes(), saved.facts)
+    ours.load(saved)
     ours.train(random_examples(MLP, 5)._replace(features=np.zeros((5, MLP.features), np.float32)))
     np.testing.assert_array_equal(ours.weights()["hidden.0.bias"], -1)
 
@@ -228,7 +229,7 @@ def test_an_accelerator_learns_what_a_cpu_learns_and_goes_on_after_a_resume(name
         batch = random_examples(BOARD, 50, seed)
         assert there.train(batch, 20) == pytest.approx(here.train(batch, 20), rel=0.01)
     saved = there.save()
-    there.load(saved.to_bytes(), saved.facts)
+    there.load(saved)
     batch = random_examples(BOARD, 50, 3)
     assert there.train(batch) == pytest.approx(here.train(batch), rel=0.01)
 

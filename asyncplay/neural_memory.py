@@ -1,0 +1,134 @@
+"""What a run of neural self-play remembers of itself: into a checkpoint and out of it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.config import Config
+from asyncplay.coordinator.arena import Score
+from asyncplay.coordinator.limiter import Counts
+from asyncplay.coordinator.trainer import Progress, Published
+from asyncplay.coordinator.tuner import TunerState
+from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.entries import Kept
+from asyncplay.data.mark import loss, read_mark
+from asyncplay.data.reader import last_version, reading
+from asyncplay.data.store import read_kept, read_units
+from asyncplay.errors import AsyncplayError
+from asyncplay.model.learner import Learner, Saved
+from asyncplay.model.weights import Weights
+from asyncplay.payloads import Array
+
+KIND = "neural"
+
+
+class ArenaMemory(NamedTuple):
+    """Whom the next arena meets, and what the last one showed."""
+
+    version: int
+    weights: Weights
+    results: Mapping[str, Score]
+
+
+class Memory(NamedTuple):
+    """What a run goes on from, besides its learner and its store.
+
+    Which rows a training batch has follows from the seed and the learner's steps: they are its random state.
+    """
+
+    published: Published
+    last_version: int  # that was ever given
+    kept: Kept  # where the store stood
+    arena: ArenaMemory
+    tuner: TunerState | None
+
+
+class Stored(NamedTuple):
+    """What the store says of the run so far; it goes on from here, wherever the checkpoint was made."""
+
+    units: NDArray[np.int64]  # that are done
+    kept: Kept
+    last_version: int
+
+
+def recall(found: Snapshot | None, learner: Learner, now_s: float) -> Memory:
+    """Make ``learner`` what it was and return the rest; where nothing was found, that of a new run.
+
+    ``now_s`` is the trainer's clock.
+    """
+    if found is None:
+        weights = learner.weights()
+        return Memory(Published(0, weights, 0, now_s), 0, Kept(), ArenaMemory(0, weights, {}), None)
+    arrays, state = found.arrays, found.state
+    if state.get("kind") != KIND:
+        raise AsyncplayError("the checkpoint is not of a run that trains a network")
+    learner.load(Saved(_of("learner", arrays), state["learner"]))
+    published, arena, tuner = state["published"], state["arena"], state["tuner"]
+    at_s = now_s - published["age_s"]
+    results = {name: Score(**result) for name, result in arena["results"].items()}
+    return Memory(
+        published=Published(published["version"], _of("published", arrays), published["step"], at_s),
+        last_version=published["last_version"],
+        kept=Kept(**state["store"]),
+        arena=ArenaMemory(arena["version"], _of("arena", arrays), results),
+        tuner=None if tuner is None else TunerState(**tuner),
+    )
+
+
+def remember(
+    config: Config, progress: Progress, *, counts: Counts, kept: Kept, arena: ArenaMemory, tuner: TunerState | None
+) -> Snapshot:
+    """What a checkpoint keeps. ``progress`` was taken between two steps."""
+    published, settings = progress.published, config.model_dump()
+    arrays = _named("learner", progress.learner.tensors) | _named("published", published.weights)
+    state = {
+        "kind": KIND,
+        "config": settings,
+        "config_sha256": hashlib.sha256(json.dumps(settings).encode()).hexdigest(),
+        "learner": progress.learner.facts,
+        "published": {
+            "version": published.version,
+            "step": published.step,
+            "age_s": progress.age_s,
+            "last_version": progress.last_version,
+        },
+        "limiter": counts._asdict(),
+        "store": kept._asdict(),
+        "arena": {
+            "version": arena.version,
+            "results": {name: score._asdict() for name, score in arena.results.items()},
+        },
+        "tuner": None if tuner is None else asdict(tuner),
+    }
+    return Snapshot(arrays | _named("arena", arena.weights), state)
+
+
+def read_stored(folder: Path) -> Stored:
+    with reading(folder) as connection:
+        return Stored(read_units(connection), read_kept(connection), last_version(connection) or 0)
+
+
+def losses(folder: Path, kept: Kept, known: Kept) -> list[str]:
+    """A line for each way in which the store is behind what was known of it: it was rolled back or damaged."""
+    lines = [loss(kept, read_mark(folder))]
+    if kept.number < known.number or kept.games < known.games:
+        lines.append(
+            f"run.sqlite has {kept.games:,} games, the last one number {kept.number:,}, but the checkpoint knew of "
+            f"{known.games:,} up to {known.number:,}: it is an older copy or was damaged; what is lost is played again"
+        )
+    return [line for line in lines if line is not None]
+
+
+def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def _of(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    start = f"{prefix}/"
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -1,0 +1,77 @@
+"""The parts of a training run that follow from its configuration and its past."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from asyncplay.config import Config
+from asyncplay.coordinator.dispatch import Dispatcher
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.limiter import Counts, Limiter, Pace
+from asyncplay.coordinator.rebuild import Missing, Rebuild
+from asyncplay.coordinator.saver import Schedule as SaveSchedule
+from asyncplay.data.checkpoint import Keep
+from asyncplay.data.replay import Replay, Window
+from asyncplay.data.window import count_rows
+from asyncplay.games.spec import GameSpec
+from asyncplay.model import device
+from asyncplay.model.device import Candidate
+from asyncplay.model.learner import Learner, LearnerSettings
+from asyncplay.model.schedule import Schedule
+from asyncplay.model.shape import NetShape
+from asyncplay.neural_memory import Stored
+
+LEG_ROUNDS = 8  # how often all games at a time are played before an inline run stands still
+
+
+def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
+    learn = config.learn
+    schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
+    settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
+    training = device.training_device(option.backend)
+    return Learner(shape, settings, config.train.seed, device=training, threads=option.threads or None)
+
+
+def leg_games(config: Config) -> int:
+    """Games between two moments at which an inline run stands still."""
+    return LEG_ROUNDS * config.search.games
+
+
+def make_ledger(config: Config, stored: Stored) -> Ledger:
+    """What is stored is done, what was issued and is not stored is issued again."""
+    ledger = Ledger(config.train.units or None)
+    ledger.restore(stored.units)
+    if config.pool.kind == "inline":
+        ledger.fence(ledger.next_unit + leg_games(config))
+    return ledger
+
+
+def make_limiter(config: Config, stored: Stored, trained_rows: int) -> Limiter:
+    """Counts as sampled what was trained on: a batch that was drawn last may not have been."""
+    learn = config.learn
+    band = int(learn.band_steps * learn.batch_rows)
+    limiter = Limiter(Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows))
+    limiter.restore(Counts(stored.kept.rows, trained_rows))
+    return limiter
+
+
+def make_replay(config: Config, game: GameSpec, folder: Path, stored: Stored) -> tuple[Replay, Missing]:
+    """An empty window that begins where the old one did, and the rows it lacks."""
+    section, total = config.replay, stored.kept.rows
+    window = Window(section.start_rows, section.exponent, section.capacity_rows, section.half_life_rows or None)
+    missing = Missing(total - window.rows(total), total)
+    n_rows = count_rows(folder, missing.first_row, missing.stop_row)
+    replay = Replay(game.features, game.feature_dtype, game.players, window=window)
+    replay.begin_at(total - n_rows, missing=n_rows)
+    return replay, missing
+
+
+def make_rebuild(config: Config, folder: Path, replay: Replay, dispatcher: Dispatcher, players: int) -> Rebuild:
+    options = json.dumps(config.game.options)
+    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, config.train.seed)
+
+
+def saving(config: Config) -> tuple[SaveSchedule, Keep]:
+    """When checkpoints are made and which are kept."""
+    section = config.checkpoint
+    return SaveSchedule(section.every_s, section.every_steps), Keep(section.keep_last, section.keep_every)

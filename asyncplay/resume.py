@@ -1,0 +1,67 @@
+"""What a run folder says about the run that was there, and whether it can go on with another configuration."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asyncplay.config import Config, Overrides, load
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Snapshot
+from asyncplay.errors import AsyncplayError, ConfigError
+
+CONFIG, CHECKPOINTS = "config.toml", "checkpoints"
+FIXED_SECTIONS, FIXED_KEYS = ("game", "net"), ("train.seed",)
+"""What a run is: its games, its weights and the seeds of its units make no sense under another."""
+
+Sections = Mapping[str, Mapping[str, Any]]
+
+
+class Past(NamedTuple):
+    """A run that goes on."""
+
+    config: Config  # of what comes now
+    snapshot: Snapshot | None  # None if it was killed before its first checkpoint
+    news: list[str]  # what people should know: damaged checkpoints, changed keys
+
+
+def read(folder: Path, flags: Overrides) -> Past:
+    """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
+    if not (folder / CONFIG).is_file():
+        raise AsyncplayError(f"--resume {folder}: there is no run: {CONFIG} is missing; `--run {folder}` begins one")
+    found, complaints = checkpoint.newest(folder / CHECKPOINTS)
+    config, known = load(folder / CONFIG, flags), {} if found is None else found.snapshot.state
+    before: Sections = known.get("config") or load(folder / CONFIG).model_dump()
+    refuse(before, config.model_dump())
+    start = "no checkpoint" if found is None else f"checkpoint {found.number:06d}"
+    news = [f"{line}; passed over" for line in complaints]
+    news += [f"going on from {start}", *differences(before, config.model_dump())]
+    return Past(config, None if found is None else found.snapshot, news)
+
+
+def differences(before: Sections, now: Sections) -> list[str]:
+    """A line for each key that has another value."""
+    return [f"{key}: {_told(old)} -> {_told(new)}" for key, old, new in _changes(before, now)]
+
+
+def refuse(before: Sections, now: Sections) -> None:
+    """ConfigError with a line for each changed key that cannot change."""
+    lines = [
+        f"{key} is {_told(old)} in this run and cannot become {_told(new)}; a new run can have it"
+        for key, old, new in _changes(before, now)
+        if key.partition(".")[0] in FIXED_SECTIONS or key in FIXED_KEYS
+    ]
+    if lines:
+        raise ConfigError("\n".join(lines))
+
+
+def _changes(before: Sections, now: Sections) -> Iterator[tuple[str, Any, Any]]:
+    """Keys that only one of the two knows came or went with the program and are no change of the run."""
+    for section, keys in now.items():
+        known = before.get(section, {})
+        for key, new in keys.items():
+            if key in known and known[key] != new:
+                yield f"{section}.{key}", known[key], new
+
+
+def _told(value: object) -> str:
+    return "nothing" if value in ("", {}) else str(value)
