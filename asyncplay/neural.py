@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 
 LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
 SAMPLE_ROWS = 256
+CHOICE_S, FIGURE_S = 1.5, 0.2  # to choose a backend; to have a figure of the only one
 REBUILDING = "rebuild"
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
@@ -82,7 +83,8 @@ def choose_backend(config: Config, shape: NetShape, weights: Weights, game: Game
     def open_candidate(option: Candidate) -> Backend:
         return open_model(config, shape, weights, 0, option)
 
-    return device.choose(options, open_candidate, sample_positions(game))
+    budget_s = CHOICE_S if len(options) > 1 else FIGURE_S
+    return device.choose(options, open_candidate, sample_positions(game), budget_s=budget_s)
 
 
 def open_model(config: Config, shape: NetShape, weights: Weights, version: int, option: Candidate) -> Backend:

@@ -9,7 +9,6 @@ from asyncplay.app import run_loop
 from asyncplay.config import Config, load
 from asyncplay.data import checkpoint
 from asyncplay.data.reader import read_games, reading
-from asyncplay.data.store import open_store
 from asyncplay.neural import NeuralRun
 
 SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
