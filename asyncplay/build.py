@@ -1,6 +1,5 @@
 """Pieces of a run that follow from its configuration alone."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from asyncplay.config import Config
 from asyncplay.coordinator import keeper
 from asyncplay.coordinator.keeper import Keeper
 from asyncplay.coordinator.supervise import Patience
-from asyncplay.data.store import open_store
+from asyncplay.data.store import open_store, run_meta
 from asyncplay.data.writer import Pace
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.model.backends.sim import SimSpeed
@@ -65,10 +64,8 @@ def patience(config: Config) -> Patience:
 
 def make_keeper(config: Config, folder: Path, players: int, *, is_resumed: bool = False) -> Keeper:
     """Open the run's store, which must be new unless the run is resumed."""
-    game, section = config.game, config.store
-    facts = {"game": game.name, "options": json.dumps(game.options, sort_keys=True)}
-    numbers = {"seed": str(config.train.seed), "players": str(players)}
-    store = open_store(folder, facts | numbers, section.durability)
+    section = config.store
+    store = open_store(folder, run_meta(config, players), section.durability)
     if store.kept.games and not is_resumed:
         games = store.kept.games
         store.close()

@@ -45,12 +45,13 @@ def look(run: Path, now_s: float) -> Listed:
         return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error))
     if not (run / FILE).is_file():
         return Listed(str(run), "running" if is_running else "empty", game, None, None, age_s)
+    mark = read_mark(run)  # before the store, which may go on meanwhile
     try:
         with reading(run) as connection:
             kept, version, event = read_kept(connection), last_version(connection), last_event(connection)
     except AsyncplayError as error:
         return Listed(str(run), "damaged", game, None, None, age_s, str(error))
-    note = loss(kept, read_mark(run)) or ""
+    note = loss(kept, mark) or ""
     state: State = "running" if is_running else "damaged" if note else "stopped" if event == "stop" else "killed"
     return Listed(str(run), state, game, kept.games, version, age_s, "" if is_running else note)
 

@@ -1,6 +1,5 @@
 """Whether a run's store is sound: by SQLite's own check, by checksums, by playing every game again."""
 
-import json
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from itertools import pairwise
@@ -13,7 +12,7 @@ from asyncplay.config import Config, load
 from asyncplay.data import lock, salvage
 from asyncplay.data.mark import Mark, loss, read_mark
 from asyncplay.data.reader import count_games, integrity, read_games, reading
-from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept
+from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept, run_meta
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 
@@ -35,6 +34,7 @@ def verify(folder: Path, progress: Progress) -> Verified:
     if not (folder / FILE).is_file():
         raise AsyncplayError(f"{folder / FILE}: there is no store; is {folder} the folder of a run?")
     referee, flaws, sound = Referee(_game(read_config(folder))), [], 0
+    mark = read_mark(folder)  # first: while the run goes on, the store is never behind an earlier mark
     try:
         with reading(folder) as connection:
             flaws += [f"SQLite: {line}" for line in integrity(connection)]
@@ -47,7 +47,7 @@ def verify(folder: Path, progress: Progress) -> Verified:
                 else:
                     flaws.append(f"game {game.number}: {flaw}")
             progress(total, total)
-            flaws += [*_missing(numbers), *filter(None, [loss(read_kept(connection), read_mark(folder))])]
+            flaws += [*_missing(numbers), *filter(None, [loss(read_kept(connection), mark)])]
     except StoreError as error:
         flaws.append(str(error))
     return Verified(sound, flaws[:MOST_FLAWS])
@@ -56,12 +56,7 @@ def verify(folder: Path, progress: Progress) -> Verified:
 def repair(folder: Path) -> salvage.Saved:
     """Save what can be saved and let the mark say so; the run must not be going on."""
     config, mark = read_config(folder), read_mark(folder)
-    meta = {
-        "game": config.game.name,
-        "options": json.dumps(config.game.options),
-        "seed": str(config.train.seed),
-        "players": str(_game(config).players),
-    }
+    meta = run_meta(config, _game(config).players)
     with lock.hold(folder):
         saved = salvage.repair(folder, last_number=mark.number if mark else 0, meta=meta)
         with closing(open_read_only(folder)) as connection, closing(Mark(folder)) as new_mark:

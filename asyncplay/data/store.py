@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.config import Config
 from asyncplay.data import schema
 from asyncplay.data.entries import EventEntry, GameEntry, Kept, MetricsEntry, Note, VersionEntry, Written
 from asyncplay.errors import AsyncplayError
@@ -68,6 +69,13 @@ class Store:
         if done.rowcount == 0:
             return kept
         return Kept(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
+
+
+def run_meta(config: Config, players: int) -> dict[str, str]:
+    """What a store must know of its run: the games in it mean nothing without."""
+    game = config.game
+    facts = {"game": game.name, "options": json.dumps(game.options, sort_keys=True)}
+    return facts | {"seed": str(config.train.seed), "players": str(players)}
 
 
 def open_store(folder: Path, meta: Mapping[str, str], durability: Durability = "power") -> Store:

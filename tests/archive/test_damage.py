@@ -7,11 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from stored import make_run
+from stored import make_run, random_game
 
+from asyncplay import games
 from asyncplay.archive.verify import Verified, as_ranges, repair, repair_lines, verify
 from asyncplay.data import lock
-from asyncplay.data.mark import read_mark
+from asyncplay.data.mark import Mark, read_mark
 from asyncplay.data.reader import StoredGame, integrity, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_store
 from asyncplay.errors import AsyncplayError
@@ -65,6 +66,20 @@ def refreshed(folder: Path) -> Path:
 def test_a_sound_store_is_sound(logged, settled, tmp_path):
     assert verify(copy_of(logged, tmp_path), ignore) == Verified(60, [])
     assert verify(settled, ignore) == Verified(60, [])
+
+
+def test_games_that_come_while_a_run_is_checked_are_no_damage(tmp_path):
+    """The store and its mark go on between the first look and the last."""
+    store, mark, spec = make_run(tmp_path, range(20)), Mark(tmp_path), games.load("tictactoe")
+
+    def play_on(done: int, total: int) -> None:
+        mark.write(store.write([random_game(spec, 100 + done)], []).kept)
+
+    assert verify(tmp_path, play_on) == Verified(20, [])
+    assert read_mark(tmp_path).games == 41
+    assert verify(tmp_path, ignore) == Verified(41, [])
+    mark.close()
+    store.close()
 
 
 def test_a_log_cut_at_200_places_loses_whole_commits_and_every_loss_is_named(logged, tmp_path):
