@@ -181,6 +181,20 @@ def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int 
     return report.show(workers.measure(game, backend, rounds=rounds), as_json=json)
 
 
+@bench.command(name="store")
+def bench_store(*, quick: bool = False, json: bool = False) -> int:
+    """Games/s into the store and the loop's longest pause, at both levels of durability, also on a slow disk.
+
+    Parameters
+    ----------
+    quick
+        Shorter windows and fewer of them.
+    """
+    from asyncplay.bench import report, store
+
+    return report.show(store.measure(is_quick=quick), as_json=json)
+
+
 @bench.command(name="selfplay")
 def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool = False) -> int:
     """Self-play with real processes against the model's own forward limit, learner off and on.

@@ -73,7 +73,7 @@ def pack(record: Record) -> bytes:
     head = _HEAD.pack(LAYOUT, width, 0, len(record.actions), len(record.decisions), len(record.policies))
     columns: tuple[Array, ...] = record
     return head + b"".join(
-        [column.astype(dtype, copy=False).tobytes() for column, dtype in zip(columns, _dtypes(width), strict=True)]
+        [column.astype(dtype, copy=False).tobytes() for column, dtype in zip(columns, _PACKED[width], strict=True)]
     )
 
 
@@ -85,7 +85,7 @@ def unpack(data: bytes) -> Record:
     if layout != LAYOUT or width not in (1, 2, 4):
         raise RecordDamaged(f"a record of layout {layout} with actions of {width} bytes, known is {LAYOUT}")
     lengths = (n_actions, n_rows, n_rows, n_rows, n_rows, n_entries, n_entries)
-    record = _cut(data, lengths, _dtypes(width))
+    record = _cut(data, lengths, _PACKED[width])
     if int(record.counts.sum()) != n_entries or (record.counts < 0).any():
         raise RecordDamaged("a record whose rows do not share out its policy entries")
     if n_rows and not (record.decisions[0] >= 0 and (np.diff(record.decisions) > 0).all()):
@@ -109,7 +109,8 @@ def _cut(data: bytes, lengths: tuple[int, ...], dtypes: tuple[np.dtype[Any], ...
 _FINAL = tuple(np.dtype(name) for name in ("int32", "int32", "int8", "int32", "int32", "int32", "float32"))
 
 
-def _dtypes(width: int) -> tuple[np.dtype[Any], ...]:
-    """Of the packed columns, in the order of Record."""
-    action = f"<u{width}"
-    return tuple(np.dtype(name) for name in (action, "<i4", "i1", "<i4", "<i4", action, "<f4"))
+_PACKED = {
+    width: tuple(np.dtype(name) for name in (f"<u{width}", "<i4", "i1", "<i4", "<i4", f"<u{width}", "<f4"))
+    for width in (1, 2, 4)
+}
+"""The dtypes of the packed columns, in the order of Record, by the bytes of an action."""

@@ -49,14 +49,14 @@ class Keeper:
     """
 
     def __init__(self, folder: Path, store: Store, limits: Limits, *, is_lockstep: bool = False) -> None:
-        self._folder, self._store, self._limits, self._is_lockstep = folder, store, limits, is_lockstep
+        self.store, self._folder, self._limits, self._is_lockstep = store, folder, limits, is_lockstep
         self._kept = store.kept
         self._waiting: deque[_Waiting] = deque()
         self._stored: deque[tuple[Arrival, bool]] = deque()
         self._trouble, self._since_s = "", 0.0
         self._is_full = False
         self._commits, self._busy_s, self._lag_s, self._repeats = 0, 0.0, 0.0, 0
-        self._settle: Callable[[list[tuple[Arrival, bool]]], None]
+        self.settle: Callable[[list[tuple[Arrival, bool]]], None]  # counts and acknowledges what is stored
         self._hold: Callable[[str, bool], None]
         self._writer: Writer
         self._failure: asyncio.Future[None]
@@ -69,15 +69,15 @@ class Keeper:
     def join(self, dispatcher: Dispatcher, work: Work) -> None:
         """Keep the games of ``work`` from now on."""
         work.keep = self.take
-        self._settle, self._hold = dispatcher.settle, partial(dispatcher.hold, work)
+        self.settle, self._hold = dispatcher.settle, partial(dispatcher.hold, work)
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self._failure = loop.create_future()
         if self._is_lockstep:
-            self._writer = InlineWriter(self._store, Mark(self._folder), self)
+            self._writer = InlineWriter(self.store, Mark(self._folder), self)
         else:
-            self._writer = ThreadedWriter(self._store, Mark(self._folder), _Elsewhere(self, loop), self._limits.pace)
+            self._writer = ThreadedWriter(self.store, Mark(self._folder), _Elsewhere(self, loop), self._limits.pace)
         return self
 
     async def run(self) -> None:
@@ -157,15 +157,15 @@ class Keeper:
             self._failure.set_exception(error)
 
     def _count(self) -> None:
-        """Hand over what is stored, a slice at a time."""
-        self._count_slice()
-        if self._stored and self._is_lockstep:
-            self._count()
-        elif self._stored:
-            asyncio.get_running_loop().call_soon(self._count)
+        """Hand over what is stored, a slice at a time; the end may have done the rest."""
+        while self._stored:
+            self._count_slice()
+            if self._stored and not self._is_lockstep:
+                asyncio.get_running_loop().call_soon(self._count)
+                return
 
     def _count_slice(self) -> None:
-        self._settle([self._stored.popleft() for _ in range(min(SLICE, len(self._stored)))])
+        self.settle([self._stored.popleft() for _ in range(min(SLICE, len(self._stored)))])
 
 
 class _Elsewhere:
