@@ -61,7 +61,7 @@ def memory_needed(game: FlatGame, workers: int) -> int:
     """Bytes of trees and tables: everybody has its own; a round's changes are at most another table each."""
     tree = sum(array.nbytes for array in (*game.flat, game.keys, game.actions))
     table = 16 * game.n_entries
-    notes = 8 * game.n_entries + 5 * game.n_rows
+    notes = 9 * game.n_entries + 4 * game.n_rows
     return (tree + table) + workers * (tree + 2 * table + notes)
 
 
@@ -223,7 +223,7 @@ class TabularRun:
 
     async def _measure(self) -> None:
         """How far the average policy is from equilibrium, in a thread, if the game is small enough."""
-        if len(self.game.flat.nodes) <= self._config.solve.exact_nodes:
+        if self.game.n_histories <= self._config.solve.exact_nodes:
             policy = average_policy(self.game, self.table.values)
             self.worth = await asyncio.to_thread(worth, self.game, policy)
 

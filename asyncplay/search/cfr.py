@@ -12,7 +12,7 @@ from numba import int64, typeof, void
 
 from asyncplay.games.kernels import helper, kernel, ready
 from asyncplay.games.spec import GAME_OVER
-from asyncplay.search.exact import expected, spread_reach
+from asyncplay.search.exact import expected, last_node, spread_reach
 from asyncplay.search.flat import NO_ENTRY, Flat, FlatGame, empty_flat
 from asyncplay.search.regret import REGRET, SUM, Table, discount_all, matching, new_table
 
@@ -43,8 +43,8 @@ class Work(NamedTuple):
     table: Array  # float64[E, 2]
     policy: Array  # float64[E], by the present regrets
     plan: Array  # float64[E], how likely the mover's own decisions lead there
-    values: Array  # float64[N]
-    reach: Array  # float64[N]
+    values: Array  # float64[H]
+    reach: Array  # float64[H]
     gains: Array  # float64[E], what the regrets grow by
 
 
@@ -90,19 +90,28 @@ def sum_strategy(work, player):
 
 @helper
 def gather_gains(work, player):
-    """Value all nodes from the ends up; note what each action of the player would have been worth beyond that."""
-    flat, values, gains = work.flat, work.values, work.gains
+    """Value all histories from the ends back; note what each action of the player would have been worth beyond that."""
+    flat, gains = work.flat, work.gains
     for entry in range(len(gains)):
         gains[entry] = 0.0
-    for node in range(len(flat.nodes) - 1, -1, -1):
-        at = flat.nodes[node]
-        if at.mover == GAME_OVER:
-            values[node] = flat.payoffs[at.first, player]
-            continue
-        values[node] = expected(work, at)
-        if at.mover == player:
-            for k in range(at.n):
-                gains[at.entry + k] += work.reach[node] * (values[at.first + k] - values[node])
+    for number in range(len(flat.worlds) - 1, -1, -1):
+        world = flat.worlds[number]
+        for k in range(world.n):
+            gain_one(work, player, last_node(world, k), world.shift)
+
+
+@helper
+def gain_one(work, player, node, shift):
+    """One history."""
+    flat, values = work.flat, work.values
+    at, cell, here = flat.nodes[node], flat.cells[node + shift], node + shift
+    if at.mover == GAME_OVER:
+        values[here] = flat.payoffs[cell, player]
+        return
+    values[here] = expected(work, at, shift, cell)
+    if at.mover == player:
+        for k in range(at.n):
+            work.gains[cell + k] += work.reach[here] * (values[at.first + k + shift] - values[here])
 
 
 @helper
@@ -123,10 +132,10 @@ class Walker:
         self.game = game
         self.table = new_table(game) if table is None else table
         self.iterations = 0
-        n_nodes, n_entries = len(game.flat.nodes), game.n_entries
-        policy, plan, gains = (np.zeros(n_entries) for _ in range(3))
+        policy, plan, gains = (np.zeros(game.n_entries) for _ in range(3))
+        values, reach = (np.zeros(game.n_histories) for _ in range(2))
         self._variant = variant
-        self._work = Work(game.flat, self.table, policy, plan, np.zeros(n_nodes), np.zeros(n_nodes), gains)
+        self._work = Work(game.flat, self.table, policy, plan, values, reach, gains)
 
     def run(self, n: int) -> None:
         """Do ``n`` more iterations."""

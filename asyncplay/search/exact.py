@@ -41,8 +41,8 @@ class Study(NamedTuple):
     flat: Flat
     policy: Array  # float64[E]
     levels: Array  # int32[R], how many decisions of its own the row's player has behind it
-    values: Array  # float64[N], what each node is worth to the player in question
-    reach: Array  # float64[N], how likely chance and the others let it happen
+    values: Array  # float64[H], what each history is worth to the player in question
+    reach: Array  # float64[H], how likely chance and the others let it happen
     gains: Array  # float64[E], what an action is worth, times the reach
     choices: Array  # int32[R], the action a best response takes
 
@@ -52,14 +52,13 @@ STUDY = typeof(Study(empty_flat(), _FLOATS, _NUMBERS, _FLOATS, _FLOATS, _FLOATS,
 
 
 def worth(game: FlatGame, policy: NDArray[np.float64]) -> Worth:
-    """Measure a policy: a few passes over all nodes for each seat."""
-    n_nodes = len(game.flat.nodes)
+    """Measure a policy: a few passes over all histories for each seat."""
     study = Study(
         game.flat,
         policy,
         game.levels(),
-        np.zeros(n_nodes),
-        np.zeros(n_nodes),
+        np.zeros(game.n_histories),
+        np.zeros(game.n_histories),
         np.zeros(game.n_entries),
         np.zeros(game.n_rows, np.int32),
     )
@@ -71,25 +70,39 @@ def worth(game: FlatGame, policy: NDArray[np.float64]) -> Worth:
 
 
 @helper
-def expected(study, at):
-    """The value of a node from those of its children: by the policy, or by the odds of chance."""
+def expected(study, at, shift, cell):
+    """The value of a history from those that may follow: by the odds of chance, or by the policy."""
     value = 0.0
+    if at.mover == CHANCE_TURN:
+        for k in range(study.flat.outcomes[cell].n):
+            outcome = study.flat.outcomes[cell + k]
+            value += outcome.odds * study.values[outcome.node + outcome.shift]
+        return value
     for k in range(at.n):
-        odds = study.flat.outcomes[at.row + k].odds if at.mover == CHANCE_TURN else study.policy[at.entry + k]
-        value += odds * study.values[at.first + k]
+        value += study.policy[cell + k] * study.values[at.first + k + shift]
     return value
 
 
 @kernel(float64(STUDY, int64))
 def value_of(study, player):
     """What the player earns when everybody follows the policy."""
-    for node in range(len(study.flat.nodes) - 1, -1, -1):
-        at = study.flat.nodes[node]
-        if at.mover == GAME_OVER:
-            study.values[node] = study.flat.payoffs[at.first, player]
-        else:
-            study.values[node] = expected(study, at)
-    return study.values[0]
+    flat, values = study.flat, study.values
+    for number in range(len(flat.worlds) - 1, -1, -1):
+        world = flat.worlds[number]
+        for k in range(world.n):
+            node = last_node(world, k)
+            at, cell = flat.nodes[node], flat.cells[node + world.shift]
+            is_over = at.mover == GAME_OVER
+            values[node + world.shift] = (
+                flat.payoffs[cell, player] if is_over else expected(study, at, world.shift, cell)
+            )
+    return values[0]
+
+
+@helper
+def last_node(world, k):
+    """The nodes of a world backwards, so that what follows a history comes before it."""
+    return np.uint64(world.node + world.n - 1 - k)
 
 
 @kernel(float64(STUDY, int64))
@@ -108,39 +121,57 @@ def best_response(study, player):
 
 @helper
 def spread_reach(study, player):
-    """How likely chance and the others let each node happen; what has several parents adds them up."""
+    """How likely chance and the others let each history happen; where several ways lead, they are added up."""
     flat, reach = study.flat, study.reach
-    for node in range(len(flat.nodes)):
-        reach[node] = 0.0
+    for history in range(len(reach)):
+        reach[history] = 0.0
     reach[0] = 1.0
-    for node in range(len(flat.nodes)):
-        at = flat.nodes[node]
-        for k in range(at.n):
-            odds = 1.0
-            if at.mover == CHANCE_TURN:
-                odds = flat.outcomes[at.row + k].odds
-            elif at.mover != player:
-                odds = study.policy[at.entry + k]
-            reach[at.first + k] += reach[node] * odds
+    for number in range(len(flat.worlds)):
+        world = flat.worlds[number]
+        for node in range(np.uint64(world.node), np.uint64(world.node + world.n)):
+            spread_one(study, player, node, world.shift)
+
+
+@helper
+def spread_one(study, player, node, shift):
+    """From a history to those that may follow."""
+    flat, reach = study.flat, study.reach
+    at, cell, here = flat.nodes[node], flat.cells[node + shift], reach[node + shift]
+    if at.mover == CHANCE_TURN:
+        for k in range(flat.outcomes[cell].n):
+            outcome = flat.outcomes[cell + k]
+            reach[outcome.node + outcome.shift] += here * outcome.odds
+    for k in range(at.n):
+        reach[at.first + k + shift] += here * (1.0 if at.mover == player else study.policy[cell + k])
 
 
 @helper
 def value_and_gather(study, player, level):
-    """Value all nodes by the present choices, and gather what the actions of this level's rows are worth."""
-    flat, values, gains = study.flat, study.values, study.gains
+    """Value all histories by the present choices, and gather what the actions of this level's rows are worth."""
+    flat, gains = study.flat, study.gains
     for entry in range(len(gains)):
         gains[entry] = 0.0
-    for node in range(len(flat.nodes) - 1, -1, -1):
-        at = flat.nodes[node]
-        if at.mover == GAME_OVER:
-            values[node] = flat.payoffs[at.first, player]
-        elif at.mover != player:
-            values[node] = expected(study, at)
-        else:
-            values[node] = values[at.first + study.choices[at.row]]
-            if study.levels[at.row] == level:
-                for k in range(at.n):
-                    gains[at.entry + k] += study.reach[node] * values[at.first + k]
+    for number in range(len(flat.worlds) - 1, -1, -1):
+        world = flat.worlds[number]
+        for k in range(world.n):
+            value_one(study, player, level, last_node(world, k), world.shift)
+
+
+@helper
+def value_one(study, player, level, node, shift):
+    """One history, for a player that decides by its choices."""
+    flat, values = study.flat, study.values
+    at, cell = flat.nodes[node], flat.cells[node + shift]
+    if at.mover == GAME_OVER:
+        values[node + shift] = flat.payoffs[cell, player]
+    elif at.mover != player:
+        values[node + shift] = expected(study, at, shift, cell)
+    else:
+        row = flat.row_of[cell]
+        values[node + shift] = values[at.first + study.choices[row] + shift]
+        if study.levels[row] == level:
+            for k in range(at.n):
+                study.gains[cell + k] += study.reach[node + shift] * values[at.first + k + shift]
 
 
 @helper

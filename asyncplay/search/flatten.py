@@ -1,16 +1,16 @@
 """Compiles the rules of a small game to the flat arrays of flat.py."""
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Hashable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
-from asyncplay.search.flat import NO_ENTRY, NODE, OUTCOME, Flat, FlatGame
+from asyncplay.search.flat import NO_ENTRY, NODE, OUTCOME, WORLD, Array, Flat, FlatGame
 
-MAX_NODES = 5_000_000
+MAX_HISTORIES = 5_000_000
 
 State = NDArray[np.int64]
 Thing = TypeVar("Thing", bound=Hashable)
@@ -21,13 +21,25 @@ def flatten(spec: GameSpec) -> FlatGame:
     return _Flattener(spec).flatten()
 
 
-class _Node(NamedTuple):
-    """A node while it is put together. Equal ones are the same node."""
+class _World(NamedTuple):
+    """A tree of decisions with its cells. Equal ones are the same world."""
+
+    shape: int
+    cells: tuple[int, ...]  # rows, turns and payoffs by number: the root's, its children's, then what is below each
+
+
+class _Turn(NamedTuple):
+    """What chance may do."""
+
+    worlds: tuple[int, ...]
+    odds: tuple[float, ...]
+
+
+class _Shape(NamedTuple):
+    """A tree of decisions without its cells; chance turns and ends have no children."""
 
     mover: int
-    n: int = 0
-    place: int = 0  # the row of a decision, the odds of a chance turn, the payoffs of an end
-    block: int = 0  # its children
+    children: tuple[int, ...] = ()
 
 
 class _Numbers(Generic[Thing]):
@@ -51,50 +63,90 @@ class _Row(NamedTuple):
 
 
 class _Flattener:
-    """Numbers rows on the way down and blocks of siblings on the way up."""
+    """Numbers rows on the way down, and on the way up shapes and worlds: a world's own before its parents'."""
 
     def __init__(self, spec: GameSpec) -> None:
         self._spec = spec
         self._looks: _Numbers[tuple[int, int]] = _Numbers()  # of each row: mover and key
         self._rows: list[_Row] = []
         self._n_entries = 0
+        self._n_histories = 0
         self._payoffs: _Numbers[tuple[float, ...]] = _Numbers()
-        self._odds: _Numbers[tuple[float, ...]] = _Numbers()
-        self._blocks: _Numbers[tuple[_Node, ...]] = _Numbers()
+        self._shapes: _Numbers[_Shape] = _Numbers()
+        self._worlds: _Numbers[_World] = _Numbers()
+        self._turns: _Numbers[_Turn] = _Numbers()
 
     def flatten(self) -> FlatGame:
-        root = self._visit(self._spec.new_state(), (NO_ENTRY,) * self._spec.players)
-        self._blocks.add((root,))
+        self._worlds.add(self._visit(self._spec.new_state(), (NO_ENTRY,) * self._spec.players))
         looks = self._looks.things
+        offsets = np.array([*(row.first for row in self._rows), self._n_entries], np.int32)
         flat = Flat(
-            self._lay_out_nodes(),
-            np.concatenate([_draws(odds) for odds in self._odds.things] or [np.zeros(0, OUTCOME)]),
+            *_Layout(self._shapes.things, self._worlds.things, self._turns.things, offsets).arrays(),
             np.array(self._payoffs.things, np.float64),
-            np.array([*(row.first for row in self._rows), self._n_entries], np.int32),
+            offsets,
+            np.repeat(np.arange(len(looks), dtype=np.int32), np.diff(offsets)),
             np.array([mover for mover, _ in looks], np.int32),
             np.array([row.parent for row in self._rows], np.int32),
         )
         actions = [action for row in self._rows for action in row.legal]
         return FlatGame(flat, np.array([key for _, key in looks], np.uint64), np.array(actions, np.int32))
 
-    def _visit(self, state: State, last: tuple[int, ...]) -> _Node:
-        """The node of a history; ``last`` is the latest entry of each seat."""
-        spread = self._spread(state, last)
-        if len(spread) == 1:
-            return next(iter(spread))
-        return _Node(CHANCE_TURN, len(spread), self._odds.add(tuple(spread.values())), self._block(list(spread)))
-
-    def _spread(self, state: State, last: tuple[int, ...]) -> dict[_Node, float]:
-        """What comes next and with what odds, once chance is through; outcomes that lead to the same are one."""
+    def _visit(self, state: State, last: tuple[int, ...]) -> _World:
+        """All that is below a history; ``last`` is the latest entry of each seat."""
+        self._n_histories += 1
+        if self._n_histories > MAX_HISTORIES:
+            raise AsyncplayError(f"{self._spec.name} is too large to be solved: above {MAX_HISTORIES:,} histories")
         mover = self._spec.kernels.to_move(self._spec.rules, state)
         if mover == GAME_OVER:
-            return {self._end(state): 1.0}
-        if mover != CHANCE_TURN:
-            return {self._decision(state, mover, last): 1.0}
-        merged: dict[_Node, float] = {}
+            return self._end(state)
+        if mover == CHANCE_TURN:
+            return self._chance(state, last)
+        return self._decision(state, mover, last)
+
+    def _end(self, state: State) -> _World:
+        gains = np.empty(self._spec.players, np.float64)
+        self._spec.kernels.returns(self._spec.rules, state, gains)
+        return _World(self._shapes.add(_Shape(GAME_OVER)), (self._payoffs.add(tuple(gains.tolist())),))
+
+    def _decision(self, state: State, mover: int, last: tuple[int, ...]) -> _World:
+        kernels, rules = self._spec.kernels, self._spec.rules
+        actions = np.empty(self._spec.max_legal, np.int32)
+        legal = actions[: kernels.legal(rules, state, actions)].tolist()
+        row = self._row((mover, kernels.key(rules, state, mover)), legal, last[mover])
+        children = []
+        for entry, action in enumerate(legal, self._rows[row].first):
+            after = state.copy()
+            kernels.play(rules, after, action)
+            children.append(self._visit(after, (*last[:mover], entry, *last[mover + 1 :])))
+        shape = self._shapes.add(_Shape(mover, tuple(child.shape for child in children)))
+        heads = [child.cells[0] for child in children]
+        return _World(shape, (row, *heads, *(cell for child in children for cell in child.cells[1:])))
+
+    def _row(self, look: tuple[int, int], legal: list[int], parent: int) -> int:
+        row = self._looks.add(look)
+        if row == len(self._rows):
+            self._rows.append(_Row(legal, self._n_entries, parent))
+            self._n_entries += len(legal)
+        if self._rows[row].legal != legal or self._rows[row].parent != parent:
+            raise AsyncplayError(f"{self._spec.name} cannot be solved: seat {look[0]} forgets what it knew")
+        return row
+
+    def _chance(self, state: State, last: tuple[int, ...]) -> _World:
+        """A turn; or what follows it, if that is the same whatever happens."""
+        spread = self._spread(state, last)
+        if len(spread) == 1:
+            return self._worlds.things[next(iter(spread))]
+        turn = self._turns.add(_Turn(tuple(spread), tuple(spread.values())))
+        return _World(self._shapes.add(_Shape(CHANCE_TURN)), (turn,))
+
+    def _spread(self, state: State, last: tuple[int, ...]) -> dict[int, float]:
+        """The worlds that chance may lead to, through several turns if they follow each other, and their odds."""
+        merged: dict[int, float] = {}
         for odds, after in self._outcomes(state):
-            for node, share in self._spread(after, last).items():
-                merged[node] = merged.get(node, 0.0) + share * odds
+            is_turn = self._spec.kernels.to_move(self._spec.rules, after) == CHANCE_TURN
+            further = self._spread(after, last) if is_turn else {self._worlds.add(self._visit(after, last)): 1.0}
+            for world, share in further.items():
+                merged[world] = merged.get(world, 0.0) + share * odds
         return merged
 
     def _outcomes(self, state: State) -> Iterator[tuple[float, State]]:
@@ -107,60 +159,63 @@ class _Flattener:
             kernels.happen(rules, after, numbers[k])
             yield float(odds[k]), after
 
-    def _end(self, state: State) -> _Node:
-        gains = np.empty(self._spec.players, np.float64)
-        self._spec.kernels.returns(self._spec.rules, state, gains)
-        return _Node(GAME_OVER, place=self._payoffs.add(tuple(gains.tolist())))
 
-    def _decision(self, state: State, mover: int, last: tuple[int, ...]) -> _Node:
-        kernels, rules = self._spec.kernels, self._spec.rules
-        actions = np.empty(self._spec.max_legal, np.int32)
-        legal = actions[: kernels.legal(rules, state, actions)].tolist()
-        row = self._row((mover, kernels.key(rules, state, mover)), legal, last[mover])
-        children = []
-        for entry, action in enumerate(legal, self._rows[row].first):
-            after = state.copy()
-            kernels.play(rules, after, action)
-            children.append(self._visit(after, (*last[:mover], entry, *last[mover + 1 :])))
-        return _Node(mover, len(legal), row, self._block(children))
+class _Layout:
+    """Puts what was numbered into arrays."""
 
-    def _row(self, look: tuple[int, int], legal: list[int], parent: int) -> int:
-        row = self._looks.add(look)
-        if row == len(self._rows):
-            self._rows.append(_Row(legal, self._n_entries, parent))
-            self._n_entries += len(legal)
-        if self._rows[row].legal != legal or self._rows[row].parent != parent:
-            raise AsyncplayError(f"{self._spec.name} cannot be solved: seat {look[0]} forgets what it knew")
-        return row
+    def __init__(self, shapes: list[_Shape], worlds: list[_World], turns: list[_Turn], offsets: Array) -> None:
+        self._shapes, self._worlds, self._turns, self._offsets = shapes, worlds, turns, offsets
+        self._first_outcomes = np.cumsum([0, *(len(turn.odds) for turn in turns)])
+        self._nodes: list[tuple[int, int, int]] = []
+        self._starts: dict[int, int] = {}  # of the shapes that worlds have, in the nodes
 
-    def _block(self, children: Sequence[_Node]) -> int:
-        if len(self._blocks.things) > MAX_NODES:
-            raise AsyncplayError(f"{self._spec.name} is too large to be compiled: more than {MAX_NODES:,} nodes")
-        return self._blocks.add(tuple(children))
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """Nodes, cells, worlds and outcomes."""
+        worlds = np.zeros(len(self._worlds), WORLD)
+        first = 0
+        for number, world in enumerate(reversed(self._worlds)):  # parents were finished last
+            node = self._place(world.shape)
+            worlds[number] = ((first - node) % 2**64, node, len(world.cells))
+            first += len(world.cells)
+        nodes = np.array(self._nodes, NODE)
+        cells = [self._cells(nodes, at, world) for at, world in zip(worlds, reversed(self._worlds), strict=True)]
+        return nodes, np.concatenate(cells), worlds, self._outcomes(worlds[::-1])
 
-    def _lay_out_nodes(self) -> NDArray[np.void]:
-        """Blocks backwards: those of the children were finished before those of their parents."""
-        blocks = self._blocks.things[::-1]
-        starts = np.concatenate(([0], np.cumsum([len(block) for block in blocks])))[:-1][::-1]
-        made = np.array([node for block in blocks for node in block], np.int64)
-        nodes = np.zeros(len(made), NODE)
-        nodes["mover"], nodes["n"] = made[:, 0], made[:, 1]
-        place, block = made[:, 2], made[:, 3]
-        is_end, is_chance, decides = (made[:, 0] == GAME_OVER), (made[:, 0] == CHANCE_TURN), (made[:, 0] >= 0)
-        nodes["first"] = np.where(is_end, place, starts[block])
-        turns = np.concatenate(([0], np.cumsum([len(odds) for odds in self._odds.things])))
-        nodes["row"][is_chance] = turns[place[is_chance]]
-        nodes["row"][decides] = place[decides]
-        nodes["entry"][decides] = np.array([row.first for row in self._rows])[place[decides]]
-        return nodes
+    def _place(self, shape: int) -> int:
+        """The first node of a shape's tree."""
+        if shape not in self._starts:
+            self._starts[shape] = len(self._nodes)
+            self._nodes.append((0, 0, 0))
+            self._fill(shape, len(self._nodes) - 1)
+        return self._starts[shape]
+
+    def _fill(self, shape: int, node: int) -> None:
+        mover, children = self._shapes[shape]
+        first = len(self._nodes)
+        self._nodes[node] = (first, mover, len(children))
+        self._nodes += [(0, 0, 0)] * len(children)
+        for k, child in enumerate(children):
+            self._fill(child, first + k)
+
+    def _cells(self, nodes: Array, at: Any, world: _World) -> NDArray[np.uint32]:
+        """A world's numbers as places: of the row's entries, the turn's outcomes, the payoffs."""
+        movers, numbers = nodes["mover"][at["node"] :][: at["n"]], np.array(world.cells)
+        cells = numbers.astype(np.uint32)
+        cells[movers >= 0] = self._offsets[numbers[movers >= 0]]
+        cells[movers == CHANCE_TURN] = self._first_outcomes[numbers[movers == CHANCE_TURN]]
+        return cells
+
+    def _outcomes(self, worlds: Array) -> NDArray[np.void]:
+        return np.concatenate([_draws(turn, worlds) for turn in self._turns] or [np.zeros(0, OUTCOME)])
 
 
-def _draws(odds: Sequence[float]) -> NDArray[np.void]:
+def _draws(turn: _Turn, worlds: Array) -> NDArray[np.void]:
     """The outcomes of a chance turn with Walker's aliases, so that one draw picks one in constant time."""
-    outcomes = np.zeros(len(odds), OUTCOME)
-    outcomes["odds"] = odds
-    outcomes["other"] = np.arange(len(odds))
-    scaled = [share * len(odds) for share in odds]
+    n = len(turn.odds)
+    outcomes = np.zeros(n, OUTCOME)
+    outcomes["odds"], outcomes["n"], outcomes["other"] = turn.odds, n, np.arange(n)
+    outcomes["node"], outcomes["shift"] = worlds["node"][list(turn.worlds)], worlds["shift"][list(turn.worlds)]
+    scaled = [share * n for share in turn.odds]
     poor = [k for k, share in enumerate(scaled) if share < 1.0]
     rich = [k for k, share in enumerate(scaled) if share >= 1.0]
     while poor and rich:

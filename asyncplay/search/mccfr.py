@@ -44,7 +44,7 @@ class Settings(NamedTuple):
 class Touched(NamedTuple):
     """The rows that were changed since the last ``withdraw``."""
 
-    marks: Array  # uint8[R]
+    marks: Array  # uint8[E], of a row at its first entry
     rows: Array  # int32[R], the first ``count`` in order of their first change
     count: Array  # int64[1]
     before: Array  # float64[E], the regrets of these rows as they were
@@ -62,6 +62,8 @@ class Scratch(NamedTuple):
 FRAME = np.dtype(
     [
         ("node", np.uint64),
+        ("shift", np.uint64),  # of its world
+        ("entry", np.uint64),  # the first one of its row
         ("action", np.uint64),  # the one that is being tried
         ("floor", np.float64),  # EXTERNAL: the regret below which an action is skipped
         ("share", np.float64),  # OUTCOME: the strategy's part in the action,
@@ -122,35 +124,35 @@ def prune_floor(ground, iteration, weight):
 
 
 @helper
-def touch(ground, at):
-    """Remember a row and its regrets before its first change."""
+def touch(ground, entry, n):
+    """Remember a row, of which this is the first entry, and its regrets before its first change."""
     touched = ground.touched
-    if touched.marks[at.row] == 0:
-        touched.marks[at.row] = 1
-        touched.rows[np.uint64(touched.count[0])] = at.row
+    if touched.marks[entry] == 0:
+        touched.marks[entry] = 1
+        touched.rows[np.uint64(touched.count[0])] = ground.flat.row_of[entry]
         touched.count[0] += 1
-        for k in range(at.n):
-            touched.before[at.entry + np.uint64(k)] = ground.table[at.entry + np.uint64(k), REGRET]
+        for k in range(n):
+            touched.before[entry + np.uint64(k)] = ground.table[entry + np.uint64(k), REGRET]
 
 
 @helper
-def draw_outcome(ground, at):
-    """The child that chance draws."""
-    spot = rng.uniform(ground.scratch.stream) * at.n
+def draw_outcome(ground, cell):
+    """The outcome that chance draws."""
+    outcomes = ground.flat.outcomes
+    spot = rng.uniform(ground.scratch.stream) * outcomes[cell].n
     k = np.uint64(spot)
-    outcome = ground.flat.outcomes[at.row + k]
-    return at.first + (k if spot - k < outcome.keep else np.uint64(outcome.other))
+    return outcomes[cell + (k if spot - k < outcomes[cell + k].keep else np.uint64(outcomes[cell + k].other))]
 
 
 @helper
-def draw_other(ground, at, weight):
+def draw_other(ground, at, first, weight):
     """The child that another player's strategy draws; the strategy is added to its sums."""
-    touch(ground, at)
+    touch(ground, first, at.n)
     table = ground.table
-    scale, even = matching(table, at.entry, at.n)
+    scale, even = matching(table, first, at.n)
     spot, chosen = rng.uniform(ground.scratch.stream), np.uint64(0)
     for k in range(at.n):
-        entry = at.entry + np.uint64(k)
+        entry = first + np.uint64(k)
         part = max(table[entry, REGRET], 0.0) * scale + even
         table[entry, SUM] += weight * part
         spot -= part
@@ -161,85 +163,89 @@ def draw_other(ground, at, weight):
 @helper
 def try_all(ground, player, weight, floor):
     """One external walk: every action of the player, one of everybody else; return the nodes passed."""
-    node, depth, passed = np.uint64(0), np.uint64(0), 0
+    flat, depth, passed = ground.flat, np.uint64(0), 0
+    node, shift = np.uint64(flat.worlds[0].node), flat.worlds[0].shift
     while True:
-        at = ground.flat.nodes[node]
+        at, cell = flat.nodes[node], np.uint64(flat.cells[node + shift])
         passed += 1
         if at.mover == player:
-            node = open_frame(ground, node, depth, floor)
+            frame = ground.scratch.frames[depth]
+            frame.node = node
+            frame.shift = shift
+            frame.entry = cell
+            node = open_frame(ground, frame, at, floor)
             depth += ONE
         elif at.mover == CHANCE_TURN:
-            node = draw_outcome(ground, at)
+            outcome = draw_outcome(ground, cell)
+            node, shift = np.uint64(outcome.node), outcome.shift
         elif at.mover != GAME_OVER:
-            node = draw_other(ground, at, weight)
+            node = draw_other(ground, at, cell, weight)
         else:
-            node, depth = hand_up(ground, ground.flat.payoffs[at.first, player], depth, weight)
+            depth = hand_up(ground, flat.payoffs[cell, player], depth, weight)
             if depth == 0:
                 ground.scratch.utility[player] += ground.scratch.values[0, 0]
                 return passed
+            frame = ground.scratch.frames[depth - ONE]
+            node, shift = flat.nodes[frame.node].first + frame.action, frame.shift
 
 
 @helper
-def open_frame(ground, node, depth, floor):
+def open_frame(ground, frame, at, floor):
     """Begin to try the actions of a decision; return the first child to go to."""
-    at, frame = ground.flat.nodes[node], ground.scratch.frames[depth]
-    touch(ground, at)
-    frame.node = node
+    touch(ground, frame.entry, at.n)
     frame.floor = floor
-    if floor > NO_FLOOR and matching(ground.table, at.entry, at.n)[1] > 0.0:
+    if floor > NO_FLOOR and matching(ground.table, frame.entry, at.n)[1] > 0.0:
         frame.floor = NO_FLOOR  # of a row without a positive regret nothing is skipped
-    frame.action = next_action(ground.table, at, np.uint64(0), frame.floor)
+    frame.action = next_action(ground.table, frame, at.n, np.uint64(0))
     return at.first + frame.action
 
 
 @helper
-def next_action(table, at, action, floor):
-    """This action or the next one that is not skipped; ``at.n`` if there is none."""
-    if floor > NO_FLOOR:
-        while action < at.n and table[at.entry + action, REGRET] < floor:
+def next_action(table, frame, n, action):
+    """This action or the next one that is not skipped; ``n`` if there is none."""
+    if frame.floor > NO_FLOOR:
+        while action < n and table[frame.entry + action, REGRET] < frame.floor:
             action += ONE
     return action
 
 
 @helper
 def hand_up(ground, value, depth, weight):
-    """Give a value to the decision above; return the next node to go to, and 0 for the depth at the end.
+    """Give a value to the decision above, and on from each that has all its values; return the depth that is left.
 
-    A decision all of whose actions are known has a value itself. The last value, that of the whole walk, lies
-    in ``scratch.values[0, 0]``.
+    There the next action is to be tried. At the end the value of the whole walk lies in ``scratch.values[0, 0]``.
     """
     values = ground.scratch.values
     while depth > 0:
         frame = ground.scratch.frames[depth - ONE]
-        at = ground.flat.nodes[frame.node]
+        n = ground.flat.nodes[frame.node].n
         values[depth - ONE, frame.action] = value
-        action = next_action(ground.table, at, frame.action + ONE, frame.floor)
-        if action < at.n:
-            frame.action = action
-            return at.first + action, depth
+        frame.action = next_action(ground.table, frame, n, frame.action + ONE)
+        if frame.action < n:
+            return depth
         depth -= ONE
-        value = settle(ground, at, depth, weight)
+        value = settle(ground, n, depth, weight)
     values[0, 0] = value
-    return np.uint64(0), depth
+    return depth
 
 
 @helper
-def settle(ground, at, depth, weight):
+def settle(ground, n, depth, weight):
     """The value of a decision; its regrets grow by what each action would have been worth beyond it.
 
     Nobody has changed them since the walk came here: with perfect recall it comes only once.
     """
-    table, values, floor = ground.table, ground.scratch.values, ground.scratch.frames[depth].floor
-    total, value, mean = 0.0, 0.0, 0.0
-    for k in range(at.n):
-        regret = max(table[at.entry + np.uint64(k), REGRET], 0.0)
+    table, values, frame = ground.table, ground.scratch.values, ground.scratch.frames[depth]
+    first, floor, total, value, mean = frame.entry, frame.floor, 0.0, 0.0, 0.0
+    for k in range(n):
+        regret = max(table[first + np.uint64(k), REGRET], 0.0)
         total += regret
         value += regret * values[depth, np.uint64(k)]
         mean += values[depth, np.uint64(k)]
-    value = value / total if total > 0.0 else mean / at.n
-    for k in range(at.n):
-        if table[at.entry + np.uint64(k), REGRET] >= floor:
-            table[at.entry + np.uint64(k), REGRET] += weight * (values[depth, np.uint64(k)] - value)
+    value = value / total if total > 0.0 else mean / n
+    for k in range(n):
+        if table[first + np.uint64(k), REGRET] >= floor:
+            table[first + np.uint64(k), REGRET] += weight * (values[depth, np.uint64(k)] - value)
     return value
 
 
@@ -265,41 +271,44 @@ def explore_of(settings, iteration):
 @helper
 def try_one(ground, player, weight, explore):
     """One outcome walk: a single path down, then the regrets from its end up; return the nodes passed."""
-    node, depth, passed, reach = np.uint64(0), np.uint64(0), 1, 1.0
-    at = ground.flat.nodes[node]
-    while at.mover != GAME_OVER:
+    flat, depth, passed, reach = ground.flat, np.uint64(0), 0, 1.0
+    node, shift = np.uint64(flat.worlds[0].node), flat.worlds[0].shift
+    while True:
+        at, cell = flat.nodes[node], np.uint64(flat.cells[node + shift])
+        passed += 1
         if at.mover == player:
             frame = ground.scratch.frames[depth]
-            explore_one(ground, frame, at, explore)
             frame.node = node
+            frame.entry = cell
             frame.reach = reach
+            explore_one(ground, frame, at.n, explore)
             reach *= frame.odds
             node = at.first + frame.action
             depth += ONE
         elif at.mover == CHANCE_TURN:
-            node = draw_outcome(ground, at)
+            outcome = draw_outcome(ground, cell)
+            node, shift = np.uint64(outcome.node), outcome.shift
+        elif at.mover != GAME_OVER:
+            node = draw_other(ground, at, cell, weight / reach)
         else:
-            node = draw_other(ground, at, weight / reach)
-        at = ground.flat.nodes[node]
-        passed += 1
-    ground.scratch.utility[player] += back_up(ground, ground.flat.payoffs[at.first, player], depth, weight)
-    return passed
+            ground.scratch.utility[player] += back_up(ground, flat.payoffs[cell, player], depth, weight)
+            return passed
 
 
 @helper
-def explore_one(ground, frame, at, explore):
+def explore_one(ground, frame, n, explore):
     """Draw an action of the walking player into its frame: half strategy, half exploration, say."""
-    touch(ground, at)
-    table = ground.table
-    scale, even = matching(table, at.entry, at.n)
+    table, first = ground.table, frame.entry
+    touch(ground, first, n)
+    scale, even = matching(table, first, n)
     spot, chosen = rng.uniform(ground.scratch.stream), np.uint64(0)
-    for k in range(at.n):
-        part = max(table[at.entry + np.uint64(k), REGRET], 0.0) * scale + even
-        spot -= explore / at.n + (1.0 - explore) * part
+    for k in range(n):
+        part = max(table[first + np.uint64(k), REGRET], 0.0) * scale + even
+        spot -= explore / n + (1.0 - explore) * part
         chosen += ONE if spot >= 0.0 else np.uint64(0)
-    frame.action = min(chosen, np.uint64(at.n - 1))
-    frame.share = max(table[at.entry + frame.action, REGRET], 0.0) * scale + even
-    frame.odds = explore / at.n + (1.0 - explore) * frame.share
+    frame.action = min(chosen, np.uint64(n - 1))
+    frame.share = max(table[first + frame.action, REGRET], 0.0) * scale + even
+    frame.odds = explore / n + (1.0 - explore) * frame.share
 
 
 @helper
@@ -311,12 +320,11 @@ def back_up(ground, value, depth, weight):
     while depth > 0:
         depth -= ONE
         frame, table = ground.scratch.frames[depth], ground.table
-        at = ground.flat.nodes[frame.node]
         drawn = value / frame.odds
         value = frame.share * drawn
-        for k in range(at.n):
-            table[at.entry + np.uint64(k), REGRET] -= weight / frame.reach * value
-        table[at.entry + frame.action, REGRET] += weight / frame.reach * drawn
+        for k in range(ground.flat.nodes[frame.node].n):
+            table[frame.entry + np.uint64(k), REGRET] -= weight / frame.reach * value
+        table[frame.entry + frame.action, REGRET] += weight / frame.reach * drawn
     return value
 
 
@@ -335,7 +343,7 @@ def withdraw(ground, regrets, sums):
     flat, table, touched = ground.flat, ground.table, ground.touched
     place = 0
     for row in touched.rows[: touched.count[0]]:
-        touched.marks[row] = 0
+        touched.marks[flat.offsets[row]] = 0
         for entry in range(flat.offsets[row], flat.offsets[row + 1]):
             regrets[place] = table[entry, REGRET] - touched.before[entry]
             sums[place] = table[entry, SUM]
@@ -394,7 +402,7 @@ class Sampler:
 
 def _new_touched(game: FlatGame) -> Touched:
     rows, entries = game.n_rows, game.n_entries
-    return Touched(np.zeros(rows, np.uint8), np.zeros(rows, np.int32), np.zeros(1, np.int64), np.zeros(entries))
+    return Touched(np.zeros(entries, np.uint8), np.zeros(rows, np.int32), np.zeros(1, np.int64), np.zeros(entries))
 
 
 def _new_scratch(game: FlatGame) -> Scratch:

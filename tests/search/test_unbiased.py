@@ -38,25 +38,25 @@ class FullWalk:
     def __init__(self, flat: Flat, policy: np.ndarray) -> None:
         self.flat, self.policy = flat, policy
         self.changes = np.zeros((len(policy), 2))
-        self.value(0, np.ones(2), 1.0)
+        self.value(flat.worlds[0], np.ones(2), 1.0)
 
-    def value(self, node: int, reach: np.ndarray, chance: float) -> np.ndarray:
-        at = self.flat.nodes[node]
-        first, n = int(at["first"]), int(at["n"])
+    def value(self, place: np.void, reach: np.ndarray, chance: float, node: int | None = None) -> np.ndarray:
+        """What a history is worth; ``place`` is the world or the outcome that led to its world."""
+        node = int(place["node"]) if node is None else node
+        at, cell = self.flat.nodes[node], int(self.flat.cells[(node + int(place["shift"])) % 2**64])
         if at["mover"] == GAME_OVER:
-            return self.flat.payoffs[first]
+            return self.flat.payoffs[cell]
         if at["mover"] == CHANCE_TURN:
-            odds = self.flat.outcomes["odds"][at["row"] : at["row"] + n]
-            return sum(odds[k] * self.value(first + k, reach, chance * odds[k]) for k in range(n))
-        mover, entry = int(at["mover"]), int(at["entry"])
-        odds = self.policy[entry : entry + n]
-        children = [
-            self.value(first + k, reach * np.where(np.arange(2) == mover, odds[k], 1.0), chance) for k in range(n)
-        ]
+            outcomes = self.flat.outcomes[cell : cell + self.flat.outcomes["n"][cell]]
+            return sum(one["odds"] * self.value(one, reach, chance * one["odds"]) for one in outcomes)
+        mover, first, n = int(at["mover"]), int(at["first"]), int(at["n"])
+        odds = self.policy[cell : cell + n]
+        further = [reach * np.where(np.arange(2) == mover, odds[k], 1.0) for k in range(n)]
+        children = [self.value(place, further[k], chance, first + k) for k in range(n)]
         mean = odds @ np.array(children)
         for k in range(n):
-            self.changes[entry + k, REGRET] += chance * reach[1 - mover] * (children[k][mover] - mean[mover])
-            self.changes[entry + k, SUM] += chance * reach[mover] * odds[k]
+            self.changes[cell + k, REGRET] += chance * reach[1 - mover] * (children[k][mover] - mean[mover])
+            self.changes[cell + k, SUM] += chance * reach[mover] * odds[k]
         return mean
 
 
