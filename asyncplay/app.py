@@ -8,13 +8,20 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from asyncplay import detach
 from asyncplay.config import Config, dump
 from asyncplay.errors import AsyncplayError, RunFailed
+from asyncplay.live import plain
+from asyncplay.live.figures import Figures
+from asyncplay.live.journal import Journal
+from asyncplay.live.metrics import metrics
+from asyncplay.live.observer import Subject
+from asyncplay.live.station import Station
 from asyncplay.spine import Spine
 
 log = logging.getLogger(__name__)
@@ -28,12 +35,23 @@ def default_config() -> Path:
     return Path(__file__).parent.parent / "configs" / "default.toml"
 
 
-def train(config: Config, *, run_dir: Path | None, headless: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How a run is shown to whoever started it."""
+
+    headless: bool = False  # plain lines even on a terminal
+    json_lines: bool = False  # for programs, on stdout
+    detach: bool = False  # not at all: it goes on by itself
+
+
+def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
     """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
     folder = _open_folder(config, run_dir)
     _say(f"run folder: {folder}")
+    if showing.detach:
+        return _detach(folder, showing)
     try:
-        return run_loop(_train(config, folder))
+        return run_loop(_train(config, folder, showing))
     except AsyncplayError:
         raise
     except Exception as error:
@@ -117,13 +135,22 @@ class Run(Protocol):
     def drain(self) -> None:
         """The first Ctrl-C: end soon, with everything saved."""
 
-    def line(self, interval_s: float) -> str:
-        """What happened since the last line."""
+    def checkpoint(self) -> None:
+        """Save soon."""
+
+    def figures(self) -> Figures:
+        """What has been counted so far."""
+
+    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
+        """Keep an event of the run."""
+
+    def measure(self, values: Mapping[str, float]) -> None:
+        """Keep the figures of this moment."""
 
     def summary(self, seconds: float) -> list[str]: ...
 
 
-def make_run(config: Config, folder: Path) -> Run:
+def make_run(config: Config, folder: Path, say: Callable[[str], None]) -> Run:
     if config.game.name == "synthetic":
         from asyncplay.synthetic import SyntheticRun
 
@@ -131,43 +158,84 @@ def make_run(config: Config, folder: Path) -> Run:
     if config.solve.method != "off":
         from asyncplay.tabular import TabularRun
 
-        return TabularRun(config, folder, _say)
+        return TabularRun(config, folder, say)
     from asyncplay.neural import NeuralRun
 
-    return NeuralRun(config, folder, _say)
+    return NeuralRun(config, folder, say)
 
 
-async def _train(config: Config, folder: Path) -> int:
-    run = make_run(config, folder)
-    interrupts = Interrupts(run.drain, run.spine.halt)
+async def _train(config: Config, folder: Path, showing: Showing) -> int:
+    journal = Journal()
+    logging.getLogger("asyncplay").addHandler(journal)
+    run = make_run(config, folder, lambda line: _announce(journal, line))
+    station = _make_station(run, config, folder, journal)
+    interrupts = Interrupts(station.stop, run.spine.halt)
     interrupts.install()
     started_s = time.perf_counter()
     try:
         async with asyncio.TaskGroup() as group:
-            reports = group.create_task(_report(run, config.train.interval_s))
-            budget = group.create_task(_spend(run, config.train.time_budget_s))
+            services = [
+                group.create_task(station.observer.run()),
+                group.create_task(station.control.run(detach.report_ready)),
+                group.create_task(_record(run, station, config.train.interval_s)),
+                group.create_task(_show(station, config.train.interval_s, showing)),
+                group.create_task(_spend(station, config.train.time_budget_s)),
+            ]
             await run.run()
-            reports.cancel()
-            budget.cancel()
+            for service in services:
+                service.cancel()
     except* AsyncplayError as errors:
         raise _first(errors) from None
     finally:
         interrupts.remove()
+        logging.getLogger("asyncplay").removeHandler(journal)
     _sum_up(run, time.perf_counter() - started_s)
     return EXIT_INTERRUPTED if interrupts.count else 0
 
 
-async def _report(run: Run, interval_s: float) -> None:
-    """One plain line each interval."""
+def _make_station(run: Run, config: Config, folder: Path, journal: Journal) -> Station:
+    subject = Subject(
+        title=config.game.name,
+        folder=str(folder),
+        figures=run.figures,
+        settings=run.spine.settings,
+        units_wanted=config.train.units,
+        budget_s=config.train.time_budget_s,
+    )
+    return Station(subject, journal, clock=time.perf_counter, stop=run.drain, checkpoint=run.checkpoint, note=run.note)
+
+
+async def _show(station: Station, interval_s: float, showing: Showing) -> None:
+    """One line each interval."""
     while True:
         await asyncio.sleep(interval_s)
-        _say(run.line(interval_s))
+        shot = await station.look()
+        if showing.json_lines:
+            sys.stdout.write(plain.json_line(shot) + "\n")
+            sys.stdout.flush()
+        else:
+            _say(plain.line(shot))
 
 
-async def _spend(run: Run, budget_s: float) -> None:
+async def _record(run: Run, station: Station, interval_s: float) -> None:
+    """The run's figures, kept each interval."""
+    while True:
+        await asyncio.sleep(interval_s)
+        run.measure(metrics(await station.look()))
+
+
+async def _spend(station: Station, budget_s: float) -> None:
     if budget_s:
         await asyncio.sleep(budget_s)
-        run.drain()
+        station.stop()
+
+
+def _detach(folder: Path, showing: Showing) -> int:
+    """Start the same run again, by the configuration that was just written down."""
+    words = ["train", str(folder / "config.toml"), "--run", str(folder), "--headless"]
+    pid = detach.start(folder, [*words, "--json-lines"] if showing.json_lines else words)
+    _say(f"detached as process {pid}; asyncplay watch {folder} shows it, asyncplay tune {folder} stop ends it")
+    return 0
 
 
 def _sum_up(run: Run, seconds: float) -> None:
@@ -210,6 +278,12 @@ def _forget_terminal() -> None:
         if stat.S_ISCHR(os.fstat(descriptor).st_mode):
             os.dup2(nowhere, descriptor)
     os.close(nowhere)
+
+
+def _announce(journal: Journal, line: str) -> None:
+    """Say it, and pin it for those who look at the run elsewhere."""
+    journal.note(line)
+    _say(line)
 
 
 def _say(line: str) -> None:

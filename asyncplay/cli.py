@@ -28,6 +28,8 @@ def train(
     *,
     run: Path | None = None,
     headless: bool = False,
+    json_lines: bool = False,
+    detach: bool = False,
     time_budget: float | None = None,
     games: int | None = None,
     iters: int | None = None,
@@ -45,6 +47,10 @@ def train(
         The folder of the run; by default runs/GAME-TIME.
     headless
         Plain lines instead of the live console.
+    json_lines
+        Machine-readable lines on stdout, one each interval.
+    detach
+        Start a run that goes on without this terminal; print its folder and process.
     time_budget
         Stop after this many seconds.
     games
@@ -68,7 +74,24 @@ def train(
     for (section, key), value in shortcuts.items():
         if value is not None:
             settings.setdefault(section, {})[key] = str(value)
-    return build.train(load(config or build.default_config(), settings), run_dir=run, headless=headless)
+    showing = build.Showing(headless=headless, json_lines=json_lines, detach=detach)
+    return build.train(load(config or build.default_config(), settings), run_dir=run, showing=showing)
+
+
+@app.command
+def tune(run: Path, *changes: str, json: bool = False) -> int:
+    """Change a live setting of a run and see what that did; without changes, list what can be changed.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    changes
+        KEY=VALUE, one or several; or one of undo, pause, checkpoint, stop.
+    """
+    from asyncplay import tune as command
+
+    return command.tune(run, list(changes), as_json=json)
 
 
 @app.command(name="eval")

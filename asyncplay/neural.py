@@ -25,9 +25,11 @@ from asyncplay.coordinator.supervise import Member
 from asyncplay.coordinator.trainer import Progress, Publishing, Trainer
 from asyncplay.coordinator.tuner import Tuner
 from asyncplay.data.checkpoint import Snapshot
-from asyncplay.data.entries import EventEntry, VersionEntry
+from asyncplay.data.entries import EventEntry, MetricsEntry, VersionEntry
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.games.spec import GameSpec
+from asyncplay.live.figures import Figures
+from asyncplay.live.snapshot import Result
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate, Choice
@@ -38,7 +40,6 @@ from asyncplay.neural_memory import Memory, Stored, losses, read_stored, recall,
 from asyncplay.payloads import Ints, Positions
 from asyncplay.search import entries
 from asyncplay.spine import Spine
-from asyncplay.stats import BatchStats
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
 
@@ -191,7 +192,6 @@ class NeuralRun:
         if memory.tuner is not None and isinstance(self.spine.tuner, Tuner):
             self.spine.tuner.restore(memory.tuner)
         self._warn(losses(folder, stored.kept, memory.kept))
-        self._before, self._games_before = BatchStats(), stored.kept.games
 
     async def run(self) -> None:
         """Play and learn until the spine ends; everything is saved whatever ended it."""
@@ -270,25 +270,29 @@ class NeuralRun:
         """Store an event of the run."""
         self.keeper.note(EventEntry(time.time(), kind, text, json.dumps(data or {})))
 
-    def line(self, interval_s: float) -> str:
-        now, before, train = self.spine.evaluator.stats(), self._before, self.trainer.stats()
-        n_games = self.spine.ledger.books.done
-        rows, batches = now.rows - before.rows, now.batches - before.batches
-        per_minute = (n_games - self._games_before) / interval_s * 60
-        self._before, self._games_before = now, n_games
-        arena = "  ".join(f"vs {name} {result.score:.2f}" for name, result in self._arena.results.items())
-        return (
-            f"games {n_games:,}  games/min {per_minute:,.0f}  rows/s {rows / interval_s:,.0f}  "
-            f"mean batch {rows / max(batches, 1):.0f}  of limit {rows / interval_s / self.choice.rows_per_s:.2f}  "
-            f"version {train.version}  loss {train.policy_loss:.3f}+{train.value_loss:.3f}  "
-            f"replay {train.window_rows:,} x{train.samples_per_insert:.1f}  {train.balance}  {arena}"
-        ).rstrip() + self._disk()
+    def measure(self, values: Mapping[str, float]) -> None:
+        """Store the figures of this moment."""
+        self.keeper.note(MetricsEntry(time.time(), values))
 
-    def _disk(self) -> str:
-        store = self.keeper.stats()
-        if not store.trouble:
-            return ""
-        return f"  PAUSED: {store.queued:,} games wait to be stored: {store.trouble}"
+    def figures(self) -> Figures:
+        stats, backend = self.spine.evaluator.stats(), self.choice.best.backend
+        return Figures(
+            name="rows",
+            total=stats.rows,
+            unit="games",
+            units=self.spine.ledger.books.done,
+            workers=tuple(self.spine.supervisor.stats()),
+            batch=stats,
+            train=self.trainer.stats(),
+            store=self.keeper.stats(),
+            results=tuple(
+                Result(f"vs {name}", result.score, result.low, result.high)
+                for name, result in self._arena.results.items()
+            ),
+            limit_per_s=self.choice.rows_per_s,
+            device="cpu" if backend in device.ON_CPU else "sim" if backend == "sim" else "gpu",
+            holds=frozenset(self.spine.work.holds),
+        )
 
     def summary(self, seconds: float) -> list[str]:
         train, n_games = self.trainer.stats(), self.spine.ledger.books.done

@@ -100,6 +100,7 @@ class Spine:
 
     def _settings_changed(self) -> None:
         self.lane.pause(self.settings.is_paused)
+        self.dispatcher.hold(self.work, "pause", self.settings.is_paused)
         workers = self.settings.workers
         if workers is not None and workers != self.supervisor.workers:
             self.supervisor.resize(workers)

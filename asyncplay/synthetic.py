@@ -1,5 +1,8 @@
 """A run of the synthetic load on the simulated accelerator: the whole spine with nothing to learn."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from asyncplay import build
 from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Assignment, Work
@@ -7,9 +10,9 @@ from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.split import shares
 from asyncplay.errors import ConfigError
+from asyncplay.live.figures import Figures
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.spine import Spine
-from asyncplay.stats import BatchStats
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import SyntheticSpec
 
@@ -43,7 +46,7 @@ class SyntheticRun:
 
     def __init__(self, config: Config) -> None:
         self.spine = make_spine(config)
-        self._before = BatchStats()
+        self._speed = build.sim_speed(config)
 
     async def run(self) -> None:
         await self.spine.run()
@@ -51,15 +54,29 @@ class SyntheticRun:
     def drain(self) -> None:
         self.spine.drain()
 
-    def line(self, interval_s: float) -> str:
-        now, before = self.spine.evaluator.stats(), self._before
-        self._before = now
-        rows, batches = now.rows - before.rows, now.batches - before.batches
-        return (
-            f"done {self.spine.ledger.books.done:,}  rows/s {rows / interval_s:,.0f}  "
-            f"mean batch {rows / max(batches, 1):.0f}  wait p50 {now.wait_s.quantile(0.5) * 1000:.2f} ms  "
-            f"a {now.fixed_s * 1000:.2f} ms  b {now.per_row_s * 1e6:.2f} us  linger {now.arm}"
+    def checkpoint(self) -> None:
+        raise ConfigError("a synthetic load has nothing to save")
+
+    def figures(self) -> Figures:
+        stats = self.spine.evaluator.stats()
+        max_rows = self.spine.settings.max_rows
+        return Figures(
+            name="rows",
+            total=stats.rows,
+            unit="rows",
+            units=self.spine.ledger.books.done,
+            workers=tuple(self.spine.supervisor.stats()),
+            batch=stats,
+            limit_per_s=max_rows / self._speed.done_at(0.0, 0.0, max_rows),
+            device="sim",
+            holds=frozenset(self.spine.work.holds),
         )
+
+    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
+        """Nothing is kept but the log, which has it already."""
+
+    def measure(self, values: Mapping[str, float]) -> None:
+        """Nothing is kept."""
 
     def summary(self, seconds: float) -> list[str]:
         return []

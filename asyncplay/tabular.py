@@ -3,7 +3,8 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from asyncplay.coordinator.saver import Saver, Schedule
 from asyncplay.data.checkpoint import Keep, Snapshot
 from asyncplay.data.policies import save_policy
 from asyncplay.errors import AsyncplayError
+from asyncplay.live.figures import Figures
+from asyncplay.live.snapshot import Result
 from asyncplay.search import solvable
 from asyncplay.search.deltas import MergedTable
 from asyncplay.search.exact import Worth, worth
@@ -100,7 +103,6 @@ class TabularRun:
         self.spine = self._make_spine(ledger, workers)
         self.saver = self._make_saver()
         self.worth: Worth | None = None  # when it was last measured
-        self._before = self.rounds.stats.iterations, self.rounds.stats.nodes
 
     async def run(self) -> None:
         """Solve until the spine ends; the last table, policy and worth are saved whatever ended it."""
@@ -118,15 +120,28 @@ class TabularRun:
     def drain(self) -> None:
         self.spine.drain()
 
-    def line(self, interval_s: float) -> str:
-        stats, (iterations, nodes) = self.rounds.stats, self._before
-        self._before = stats.iterations, stats.nodes
-        return (
-            f"iterations {stats.iterations:,}  iterations/s {(stats.iterations - iterations) / interval_s:,.0f}  "
-            f"nodes/s {(stats.nodes - nodes) / interval_s:,.0f}  infosets {stats.infosets:,}  "
-            f"MB in {stats.bytes_in / MB:,.1f} out {stats.bytes_out / MB:,.1f}  utility {stats.utility:+.4f}"
-            + self._worth_words()
+    def checkpoint(self) -> None:
+        self.saver.request()
+
+    def figures(self) -> Figures:
+        stats = self.rounds.stats
+        results = () if self.worth is None else (Result("NashConv", self.worth.nash_conv, None, None),)
+        return Figures(
+            name="nodes",
+            total=stats.nodes,
+            unit="iterations",
+            units=stats.iterations,
+            workers=tuple(self.spine.supervisor.stats()),
+            rounds=replace(stats),
+            results=results,
+            holds=frozenset(self.spine.work.holds),
         )
+
+    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
+        """Nothing is kept but the log, which has it already."""
+
+    def measure(self, values: Mapping[str, float]) -> None:
+        """Nothing is kept."""
 
     def summary(self, seconds: float) -> list[str]:
         stats = self.rounds.stats
@@ -136,19 +151,6 @@ class TabularRun:
             f"a touched row in, {stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
             f"utility {stats.utility:+.4f}{self._worth_words()}"
         ]
-
-    def metrics(self) -> dict[str, float]:
-        """What is stored each interval."""
-        stats = self.rounds.stats
-        facts = {
-            "iterations": stats.iterations,
-            "nodes": stats.nodes,
-            "infosets": stats.infosets,
-            "bytes_in": stats.bytes_in,
-            "bytes_out": stats.bytes_out,
-            "utility": stats.utility,
-        }
-        return facts if self.worth is None else facts | {"nash_conv": self.worth.nash_conv}
 
     def _worth_words(self) -> str:
         return "" if self.worth is None else f"  NashConv {self.worth.nash_conv:.5f}"

@@ -211,7 +211,7 @@ def test_a_bounded_run_ends_with_exact_books_and_leaves_no_process(command):
 
 @pytest.mark.process
 def test_a_time_budget_ends_a_run_with_everything_done(command):
-    run = command("--time-budget", "1")
+    run = command("--time-budget", "4")
     assert run.end() == 0
     check_it_is_gone(run)
     assert books(run).done == books(run).issued > 0
@@ -227,7 +227,7 @@ def test_the_same_run_can_be_done_inside_one_process(command):
 @pytest.mark.process
 def test_ctrl_c_once_finishes_what_is_under_way(command):
     run = command("--train.interval-s", "0.2")
-    until(lambda: re.search(r"^done [1-9]", run.said, re.MULTILINE))
+    until(lambda: re.search(r"^rows [1-9]", run.said, re.MULTILINE))
     run.strike(signal.SIGINT)
     assert run.end() == 130
     check_it_is_gone(run)
@@ -286,7 +286,7 @@ def test_sigterm_ends_at_once(command):
 def test_a_hang_up_finishes_what_is_under_way(command):
     """A terminal that closes strikes the workers too, and they go on."""
     run = command("--train.interval-s", "0.2")
-    until(lambda: re.search(r"^done [1-9]", run.said, re.MULTILINE))
+    until(lambda: re.search(r"^rows [1-9]", run.said, re.MULTILINE))
     run.strike(signal.SIGHUP)
     assert run.end() == 130
     check_it_is_gone(run)

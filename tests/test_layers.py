@@ -31,7 +31,9 @@ ROOMS = {
     "archive": {"data", "records", "games", "search", "rng", "payloads", "errors", "config"},
     "report": {"archive", "data", "errors"},
     "cli_data": {"archive", "report", "data", "console", "errors"},
-    "cli": {"cli_data", "app", "evaluate", "config", "errors", "bench", "doctor"},
+    "detach": {"errors"},
+    "tune": {"live", "errors"},
+    "cli": {"cli_data", "app", "tune", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 

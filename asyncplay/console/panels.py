@@ -114,11 +114,11 @@ def rounds(shot: Snapshot, width: int) -> Panel | None:
     if state is None:
         return None
     cells = [
-        ("rounds", count(state.rounds)),
+        ("pieces", count(state.pieces)),
         ("iterations", count(state.iterations)),
-        ("round", f"{state.round_s:.2f} s"),
-        ("merging", f"{state.merge_share:.0%}"),
-        ("table rows", count(state.table_rows)),
+        ("nodes", count(state.nodes)),
+        ("infosets", count(state.infosets)),
+        ("utility", f"{state.utility:+.4f}"),
     ]
     return Panel("rounds", 4, 2, pairs(width, *cells))
 

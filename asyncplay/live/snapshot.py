@@ -81,11 +81,13 @@ class Learn:
 class Rounds:
     """How a tabular run proceeds."""
 
-    rounds: int
+    pieces: int  # of work that came back and were merged
     iterations: int
-    round_s: float  # of the last one
-    merge_share: float  # of the time that the coordinator merges
-    table_rows: int
+    nodes: int
+    infosets: int  # rows of the table that were ever changed
+    utility: float  # of the first player, moving average
+    bytes_in: int
+    bytes_out: int
 
 
 @dataclass(frozen=True, slots=True)

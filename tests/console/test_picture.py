@@ -87,10 +87,11 @@ def test_a_simulated_device_is_called_so():
 
 
 def test_a_tabular_run_shows_its_rounds():
-    shot = replace(SYNTHETIC, batch=None, rounds=Rounds(120, 1_500_000, 0.25, 0.125, 936))
+    shot = replace(SYNTHETIC, batch=None, rounds=Rounds(120, 1_500_000, 9_000_000, 936, -0.0556, 0, 0))
     shown = screen(shot)
-    assert "rounds 120         iterations 1.50M" in shown
-    assert "round 0.25 s       merging 12%" in shown
+    assert "pieces 120         iterations 1.50M" in shown
+    assert "nodes 9.00M        infosets 936" in shown
+    assert "utility -0.0556" in shown
     assert "timeout" not in "\n".join(shown.splitlines()[:-1])
 
 

@@ -1,0 +1,44 @@
+"""A run in a process of its own, which no terminal ends."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from asyncplay.errors import RunFailed
+
+READY = "ASYNCPLAY_READY"
+"""Names the variable with the descriptor through which a detached run says that it can be watched."""
+
+ENTRY = "import sys; from asyncplay.cli import main; sys.exit(main())"
+
+
+def start(folder: Path, words: list[str]) -> int:
+    """Run ``asyncplay WORDS``, with all it says in ``folder``/out.log; return its pid once it listens."""
+    ours, theirs = os.pipe()
+    with (folder / "out.log").open("ab") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-c", ENTRY, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            pass_fds=[theirs],
+            env={**os.environ, READY: str(theirs)},
+        )
+    os.close(theirs)
+    with open(ours, "rb") as pipe:
+        is_ready = pipe.read() != b""  # until it is closed, by word or by death
+    if not is_ready:
+        last = (folder / "out.log").read_text(errors="replace").strip().rpartition("\n")[2]
+        raise RunFailed(f"the run ended with status {process.wait()}: {last}; {folder / 'out.log'} has more")
+    process.returncode = 0  # nobody waits for it any more
+    return process.pid
+
+
+def report_ready() -> None:
+    """Tell whoever detached this run, if anybody did."""
+    descriptor = os.environ.pop(READY, None)
+    if descriptor is not None:
+        os.write(int(descriptor), b"ready\n")
+        os.close(int(descriptor))

@@ -1,0 +1,73 @@
+"""A run in another process, looked at and steered through its socket."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from asyncplay.errors import AsyncplayError, ConfigError, WireError
+from asyncplay.live import address
+from asyncplay.live.snapshot import Snapshot
+from asyncplay.live.steering import Outcome
+from asyncplay.live.trial import Trial
+
+ANSWER_BYTES = 4_000_000
+ANSWER_S = 10.0
+
+
+class Remote:
+    """Speaks with one run, one request after another: the words of ``Observer`` and ``Steering``, from afar.
+
+    AsyncplayError when the run is gone. ``close`` at the end; the run goes on.
+    """
+
+    def __init__(self, folder: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._folder, self._reader, self._writer = folder, reader, writer
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, folder: Path) -> "Remote":
+        link = address.connect(folder)
+        link.setblocking(False)
+        reader, writer = await asyncio.open_unix_connection(sock=link, limit=ANSWER_BYTES)
+        return cls(folder, reader, writer)
+
+    async def look(self) -> Snapshot:
+        return Snapshot.from_json(await self._ask("look", "", ANSWER_S))
+
+    async def do(self, verb: str, argument: str = "") -> str:
+        return (await self.act(verb, argument)).text
+
+    async def act(self, verb: str, argument: str = "") -> Outcome:
+        answer = self._read(await self._ask(verb, argument, ANSWER_S))
+        return Outcome(answer["text"], answer["trial"])
+
+    async def trial(self, number: int) -> Trial:
+        """Wait for its result, however long that takes."""
+        return Trial.read(self._read(await self._ask("trial", str(number), None))["trial"])
+
+    def close(self) -> None:
+        self._writer.close()
+
+    async def _ask(self, verb: str, argument: str, timeout_s: float | None) -> bytes:
+        request = json.dumps({"verb": verb, "argument": argument}).encode() + b"\n"
+        async with self._turn:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    self._writer.write(request)
+                    answer = await self._reader.readline()
+            except TimeoutError:
+                raise AsyncplayError(f"{self._folder}: the run has not answered for {ANSWER_S:g} s") from None
+            except (ConnectionError, ValueError):
+                answer = b""
+        if not answer.endswith(b"\n"):
+            raise AsyncplayError(f"{self._folder}: the run has hung up")
+        return answer
+
+    def _read(self, answer: bytes) -> dict[str, Any]:
+        words = json.loads(answer)
+        if not isinstance(words, dict):
+            raise WireError(f"{self._folder}: an answer that is none")
+        if "error" in words:
+            raise ConfigError(str(words["error"]))
+        return words
