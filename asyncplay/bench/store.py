@@ -19,6 +19,7 @@ import numpy as np
 
 from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
+from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Arrival, Assignment, Dispatcher, Work
 from asyncplay.coordinator.evaluator import Evaluator
 from asyncplay.coordinator.keeper import Keeper, Limits
@@ -38,6 +39,7 @@ ROWS, ACTIONS, FEATURES = 30, 7, 84
 AHEAD = 2048  # games under way
 SLICE = 16  # games between two looks at the loop
 TICK_S = 0.001
+RUN_GAMES = 128
 
 
 class SlowStore(Store):
@@ -211,7 +213,7 @@ class _Run:
             run_loop(self._watch(Path(place), n_pairs, window_s))
 
     async def _watch(self, folder: Path, n_pairs: int, window_s: float) -> int:
-        neural = NeuralRun(bench_config("connect4", "auto"), folder, lambda line: None)
+        neural = NeuralRun(_run_config(), folder, lambda line: None)
         keeper, books = neural.keeper, neural.spine.ledger.books
         keeper.store = slow = SlowStore.over(keeper.store)
         auditor = Auditor(folder, keeper.settle)
@@ -232,6 +234,12 @@ class _Run:
         self.early = auditor.early
         auditor.close()
         return 0
+
+
+def _run_config() -> Config:
+    """Fewer games at a time than usual, so that the first ones are over soon."""
+    config = bench_config("connect4", "auto")
+    return config.model_copy(update={"search": config.search.model_copy(update={"games": RUN_GAMES})})
 
 
 async def _rows_per_s(neural: NeuralRun, seconds: float) -> float:
