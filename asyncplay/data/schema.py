@@ -55,11 +55,11 @@ CREATE TABLE metrics (
 ) WITHOUT ROWID;
 """
 
+KNOWN_UNITS = "SELECT unit FROM games WHERE unit IN (SELECT value FROM json_each(?))"
 INSERT_GAME = """
 INSERT INTO games (number, unit, time, worker, seed, seats, length, reason, returns, outcome,
     lowest_version, highest_version, first_row, rows, record, crc)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (unit) DO NOTHING
 """
 INSERT_VERSION = "INSERT OR REPLACE INTO versions (version, time, step, games) VALUES (?, ?, ?, ?)"
 INSERT_EVENT = "INSERT INTO events (time, kind, text, data) VALUES (?, ?, ?, ?)"

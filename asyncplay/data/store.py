@@ -5,6 +5,7 @@ block and belong to one thread at a time.
 """
 
 import contextlib
+import itertools
 import json
 import sqlite3
 import time
@@ -46,12 +47,13 @@ class Store:
 
     def write(self, games: Sequence[GameEntry], notes: Sequence[Note]) -> Written:
         """Put everything in at once; a game whose unit is there already is left as it is."""
+        is_new = self._sift(games)
+        kept, rows = self.kept, []
+        for game in itertools.compress(games, is_new):
+            rows.append(_game_values(game, kept))
+            kept = Kept(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
         with _transaction(self.connection):
-            kept, is_new = self.kept, []
-            for game in games:
-                before = kept
-                kept = self._put_game(game, kept)
-                is_new.append(kept is not before)
+            self.connection.executemany(schema.INSERT_GAME, rows)
             for note in notes:
                 _put_note(self.connection, note)
         self.kept = kept
@@ -64,11 +66,15 @@ class Store:
     def close(self) -> None:
         self.connection.close()
 
-    def _put_game(self, game: GameEntry, kept: Kept) -> Kept:
-        done = self.connection.execute(schema.INSERT_GAME, _game_values(game, kept))
-        if done.rowcount == 0:
-            return kept
-        return Kept(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
+    def _sift(self, games: Sequence[GameEntry]) -> list[bool]:
+        """Which games are new: not in the database, which has no other writer, and not twice in here."""
+        units = [game.unit for game in games]
+        known = {unit for (unit,) in self.connection.execute(schema.KNOWN_UNITS, (json.dumps(units),))}
+        is_new = []
+        for unit in units:
+            is_new.append(unit not in known)
+            known.add(unit)
+        return is_new
 
 
 def run_meta(config: Config, players: int) -> dict[str, str]:
