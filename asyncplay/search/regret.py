@@ -39,8 +39,7 @@ def average_policy(game: FlatGame, table: Table) -> NDArray[np.float64]:
 def matching(table, entry, n):
     """Regret matching: the strategy of a row is ``max(regret, 0) * scale + even``, action by action.
 
-    That is each action's part of the positive regrets, or if there are none, the same for all. One division
-    for all actions: they took most of the time where there are many.
+    That is each action's part of the positive regrets, or if there are none, the same for all.
     """
     total = 0.0
     for k in range(n):

@@ -1,17 +1,21 @@
 """Kuhn's poker, Leduc poker and liar's dice are open_spiel's, history by history."""
 
+import random
+
+import pyspiel
 import pytest
 from games import spiel
 
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
-from asyncplay.games.spec import GAME_OVER
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 
 CASES = {
     "kuhn": ("kuhn", {}, "kuhn_poker", 58, 12),
     "kuhn of 3": ("kuhn", {"players": 3}, "kuhn_poker(players=3)", 617, 48),
     "leduc": ("leduc", {}, "leduc_poker", 9_457, 936),
     "liar's dice of 4 faces": ("liarsdice", {"faces": 4}, "liars_dice(numdice=1,dice_sides=4)", 8_181, 1_024),
+    "liar's dice": ("liarsdice", {}, "liars_dice", 294_883, 24_576),
 }
 
 
@@ -36,6 +40,27 @@ def test_every_history_is_the_same(case):
     assert pairs == n_histories
     assert len(keys) == n_infosets
     assert len(set(keys.values())) == (288 if name == "leduc" else n_infosets)
+
+
+def test_random_games_of_leduc_poker_for_three_are_the_same():
+    """Its tree is too large for a test; these pass through every kind of ending."""
+    spec, game = games.load("leduc", {"players": 3}), pyspiel.load_game("leduc_poker(players=3)")
+    draws = random.Random(0)
+    lengths = set()
+    for _ in range(2_000):
+        ours, theirs = spec.new_state(), game.new_initial_state()
+        while (mover := spec.kernels.to_move(spec.rules, ours)) != GAME_OVER:
+            is_chance = mover == CHANCE_TURN
+            assert theirs.current_player() == mover
+            choices = [one for one, _ in spiel.outcomes(spec, ours)] if is_chance else spiel.legal(spec, ours)
+            assert choices == theirs.legal_actions()
+            choice = draws.choice(choices)
+            (spec.kernels.happen if is_chance else spec.kernels.play)(spec.rules, ours, choice)
+            theirs.apply_action(choice)
+        assert spiel.returns(spec, ours) == theirs.returns()
+        lengths.add(len(theirs.history()))
+
+    assert max(lengths) == 17, "four deals and 13 of at most 14 decisions"
 
 
 @pytest.mark.parametrize(

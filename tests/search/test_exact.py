@@ -9,6 +9,8 @@ from asyncplay import games
 from asyncplay.search.exact import worth
 from asyncplay.search.flat import FlatGame
 from asyncplay.search.flatten import flatten
+from asyncplay.search.mccfr import Sampler, Settings
+from asyncplay.search.regret import average_policy
 
 CASES = {
     "kuhn": ("kuhn", {}, "kuhn_poker"),
@@ -51,6 +53,19 @@ def test_nash_conv_and_values_of_random_policies_are_open_spiels(case):
         assert ours.nash_conv == pytest.approx(pyspiel.nash_conv(theirs, same), abs=1e-9)
         values = pyspiel.expected_returns(theirs.new_initial_state(), same, -1, True)
         np.testing.assert_allclose(ours.values, values, atol=1e-9)
+
+
+def test_open_spiel_finds_the_same_nash_conv_in_what_was_learned():
+    spec = games.load("leduc")
+    game = flatten(spec)
+    sampler = Sampler(game, Settings(), seed=1)
+    sampler.run(0, 30_000)
+    policy = average_policy(game, sampler.table)
+    ours = worth(game, policy).nash_conv
+
+    assert 0.05 < ours < 0.4
+    theirs = pyspiel.nash_conv(pyspiel.load_game("leduc_poker"), as_spiel_policy(spec, game, policy, "leduc_poker"))
+    assert ours == pytest.approx(theirs, abs=1e-9)
 
 
 def test_a_uniform_player_of_kuhn_poker_loses_eleven_twelfths_to_those_who_know():

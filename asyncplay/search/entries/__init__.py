@@ -33,6 +33,6 @@ def warm(spec: GameSpec, progress: Progress | None = None) -> None:
 
 def _declared(spec: GameSpec) -> Entry:
     if spec.entry_module is None:
-        raise AsyncplayError(f"{spec.name} has no tree search: it is solved, see configs/{spec.name}.toml")
+        raise AsyncplayError(f"{spec.name} has no tree search: it is solved by table, see configs/leduc.toml")
     module = import_module(spec.entry_module)
     return Entry(module.select, module.advance, module.rebuild, puct.backup)
