@@ -86,6 +86,7 @@ class Interrupts:
 
     drain: Callable[[], None]
     halt: Callable[[], None]
+    say: Callable[[str], None]
     farewell: Callable[[], None] = lambda: None  # before it leaves without a word
     count: int = 0
 
@@ -105,10 +106,10 @@ class Interrupts:
     def interrupt(self) -> None:
         self.count += 1
         if self.count == 1:
-            _say("stopping: finishing what is under way; Ctrl-C again stops at once")
+            self.say("stopping: finishing what is under way; Ctrl-C again stops at once")
             self.drain()
         elif self.count == 2:
-            _say("stopping now; Ctrl-C again leaves without saving")
+            self.say("stopping now; Ctrl-C again leaves without saving")
             self.halt()
         else:
             self.farewell()
@@ -123,6 +124,19 @@ class Interrupts:
     def terminate(self) -> None:
         self.count = max(self.count, 1)
         self.interrupt()
+
+
+@dataclass(slots=True)
+class Voice:
+    """Says something to whoever started the run, and pins it for everybody who looks at it."""
+
+    journal: Journal
+    is_muted: bool = False  # while a picture is where the words would go
+
+    def __call__(self, line: str) -> None:
+        self.journal.note(line)
+        if not self.is_muted:
+            _say(line)
 
 
 class Run(Protocol):
@@ -167,9 +181,10 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None]) -> Run:
 async def _train(config: Config, folder: Path, showing: Showing) -> int:
     journal = Journal()
     logging.getLogger("asyncplay").addHandler(journal)
-    run = make_run(config, folder, lambda line: _announce(journal, line))
+    voice = Voice(journal)
+    run = make_run(config, folder, voice)
     station = _make_station(run, config, folder, journal)
-    interrupts = Interrupts(station.stop, run.spine.halt)
+    interrupts = Interrupts(station.stop, run.spine.halt, voice)
     interrupts.install()
     started_s = time.perf_counter()
     try:
@@ -178,7 +193,7 @@ async def _train(config: Config, folder: Path, showing: Showing) -> int:
                 group.create_task(station.observer.run()),
                 group.create_task(station.control.run(detach.report_ready)),
                 group.create_task(_record(run, station, config.train.interval_s)),
-                group.create_task(_show(station, config.train.interval_s, showing)),
+                group.create_task(_show(station, config.train.interval_s, showing, interrupts, voice)),
                 group.create_task(_spend(station, config.train.time_budget_s)),
             ]
             await run.run()
@@ -205,8 +220,10 @@ def _make_station(run: Run, config: Config, folder: Path, journal: Journal) -> S
     return Station(subject, journal, clock=time.perf_counter, stop=run.drain, checkpoint=run.checkpoint, note=run.note)
 
 
-async def _show(station: Station, interval_s: float, showing: Showing) -> None:
-    """One line each interval."""
+async def _show(station: Station, interval_s: float, showing: Showing, interrupts: Interrupts, voice: Voice) -> None:
+    """The live console where there is a person to see it, else one line each interval."""
+    if plain.wants_console(os.environ, headless=showing.headless, json_lines=showing.json_lines):
+        await _show_console(station, interrupts, voice)
     while True:
         await asyncio.sleep(interval_s)
         shot = await station.look()
@@ -215,6 +232,19 @@ async def _show(station: Station, interval_s: float, showing: Showing) -> None:
             sys.stdout.flush()
         else:
             _say(plain.line(shot))
+
+
+async def _show_console(station: Station, interrupts: Interrupts, voice: Voice) -> None:
+    """Until cancelled; the terminal is given back whatever ends the run."""
+    from asyncplay.console.view import View
+
+    view = View(station, keyboard=0, screen=2, is_owner=True, on_hangup=interrupts.hang_up)
+    interrupts.farewell = view.restore
+    voice.is_muted = True
+    try:
+        await view.run()
+    finally:
+        voice.is_muted = False
 
 
 async def _record(run: Run, station: Station, interval_s: float) -> None:
@@ -278,12 +308,6 @@ def _forget_terminal() -> None:
         if stat.S_ISCHR(os.fstat(descriptor).st_mode):
             os.dup2(nowhere, descriptor)
     os.close(nowhere)
-
-
-def _announce(journal: Journal, line: str) -> None:
-    """Say it, and pin it for those who look at the run elsewhere."""
-    journal.note(line)
-    _say(line)
 
 
 def _say(line: str) -> None:

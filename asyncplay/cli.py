@@ -94,6 +94,21 @@ def tune(run: Path, *changes: str, json: bool = False) -> int:
     return command.tune(run, list(changes), as_json=json)
 
 
+@app.command
+def watch(run: Path) -> int:
+    """The live console of a run that goes on in another terminal; leaving it does not stop the run.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    """
+    from asyncplay import app as build
+    from asyncplay import watch as command
+
+    return build.run_loop(command.watch(run))
+
+
 @app.command(name="eval")
 def evaluate(
     run: Path,
@@ -244,6 +259,14 @@ def bench_cfr(*, game: str = "leduc", json: bool = False) -> int:
     from asyncplay.bench import cfr, report
 
     return report.show(cfr.measure(game), as_json=json)
+
+
+@bench.command(name="console")
+def bench_console(*, json: bool = False) -> int:
+    """What the live console takes of rows/s: windows with and without it in turn, in one run of a fast game."""
+    from asyncplay.bench import console, report
+
+    return report.show(console.measure(), as_json=json)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -33,7 +33,8 @@ ROOMS = {
     "cli_data": {"archive", "report", "data", "console", "errors"},
     "detach": {"errors"},
     "tune": {"live", "errors"},
-    "cli": {"cli_data", "app", "tune", "evaluate", "config", "errors", "bench", "doctor"},
+    "watch": {"console", "live", "errors"},
+    "cli": {"cli_data", "app", "tune", "watch", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 

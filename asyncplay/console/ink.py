@@ -20,7 +20,6 @@ PLAIN, DIM, BOLD = Style(), Style(dim=True), Style(bold=True)
 HEAD, GOOD, BAD, HOT = Style(color="cyan"), Style(color="green"), Style(color="red", bold=True), Style(color="yellow")
 BLOCKS = "▁▂▃▄▅▆▇█"
 SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
-PARTS = " ▏▎▍▌▋▊▉"
 
 
 def line(*parts: str | tuple[str, Style]) -> Line:
@@ -67,14 +66,6 @@ def chart(values: Sequence[float], width: int, height: int) -> list[str]:
 def _cell(level: int) -> str:
     """One cell filled to so many eighths; less than none is blank."""
     return BLOCKS[min(level, len(BLOCKS)) - 1] if level > 0 else " "
-
-
-def bar(share: float, width: int) -> str:
-    """``share`` of ``width`` cells, to an eighth of a cell; what is not nothing shows."""
-    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
-    eighths = max(eighths, 1) if share > 0 else 0
-    whole, part = divmod(eighths, 8)
-    return "█" * whole + (PARTS[part] if part else "")
 
 
 def count(value: float) -> str:

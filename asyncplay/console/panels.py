@@ -1,9 +1,12 @@
 """One panel for each thing one wants to know of a run, drawn from a snapshot of it."""
 
-from asyncplay.console.ink import BAD, BOLD, DIM, GOOD, HOT, PLAIN, Line, bar, chart, count, duration, line, short
+from collections.abc import Sequence
+
+from asyncplay.console.ink import BAD, BOLD, DIM, GOOD, HOT, PLAIN, Line, chart, count, duration, line, short
 from asyncplay.console.layout import Panel
 from asyncplay.live.snapshot import Batch, Learn, Result, Snapshot, Throughput, Worker
 
+SIZES_TALL, CELL, RARE = 3, 4, 0.005  # of the columns of batch sizes: lines, cells across, share that is left out
 WIDE, TALL = 60, 5  # where there is room across, the chart is this many lines tall
 STATES = {"ready": GOOD, "suspect": BAD, "starting": HOT, "waiting": HOT}
 
@@ -34,8 +37,8 @@ def throughput(shot: Snapshot, width: int) -> Panel:
 def _of_limit(speed: Throughput) -> str:
     if not speed.limit_per_s:
         return ""
-    kind = " simulated" if speed.is_simulated else ""
-    return f"  {speed.per_s / speed.limit_per_s:.0%} of the{kind} device's {count(speed.limit_per_s)}"
+    whose = "simulated" if speed.is_simulated else "the device's"
+    return f"  {speed.per_s / speed.limit_per_s:.0%} of {whose} {count(speed.limit_per_s)}"
 
 
 def _units(speed: Throughput) -> list[tuple[str, str]]:
@@ -68,25 +71,37 @@ def batches(shot: Snapshot, width: int) -> Panel | None:
             ("b", f"{batch.per_row_us:.2f} us"),
         ),
         *pairs(width, ("device busy", f"{batch.device_share:.0%}")),
-        line(("linger ", DIM), (batch.linger, BOLD), f" {batch.why}"),
+        line(("linger ", DIM), (batch.linger, BOLD), " " + short(batch.why, width - len(batch.linger) - 8)),
     ]
     return Panel("batches", 3, 2, lines)
 
 
 def batch_sizes(shot: Snapshot, width: int) -> Panel | None:
+    """A column for each octave; rare ones at either end are left out."""
     batch = shot.batch
     if batch is None or not batch.histogram:
         return None
-    return Panel("rows a batch", 8, 3, _bars(batch, width))
+    edge, share = max(batch.histogram, key=lambda column: column[1])
+    title = f"rows a batch: {share:.0%} in {edge // 2 + 1:,}-{edge:,}"
+    return Panel(title, 8, SIZES_TALL + 1, _columns(_common(batch)[-(width // CELL) :]))
 
 
-def _bars(batch: Batch, width: int) -> list[Line]:
-    top = max(share for _, share in batch.histogram)
-    room = max(width - 16, 4)
-    return [
-        line((f"{f'to {count(edge)}':>8} ", DIM), (bar(share / top, room), GOOD), f" {share:.0%}")
-        for edge, share in batch.histogram
-    ]
+def _common(batch: Batch) -> list[tuple[int, float]]:
+    """From the first octave that is not rare to the last, with those in between that did not occur."""
+    shares = dict(batch.histogram)
+    common = [edge.bit_length() for edge, share in batch.histogram if share >= RARE]
+    edges = [1 << (length - 1) for length in range(min(common), max(common) + 1)]
+    return [(edge, shares.get(edge, 0.0)) for edge in edges]
+
+
+def _columns(octaves: Sequence[tuple[int, float]]) -> list[Line]:
+    rows = chart([share for _, share in octaves], len(octaves), SIZES_TALL)
+    bars = [line(("".join(f"{cell * (CELL - 1)} " for cell in row), GOOD)) for row in rows]
+    return [*bars, line(("".join(f"{_edge(edge):^{CELL - 1}} " for edge, _ in octaves), DIM))]
+
+
+def _edge(rows: int) -> str:
+    return str(rows) if rows < 1024 else f"{rows // 1024}k"
 
 
 def learning(shot: Snapshot, width: int) -> Panel | None:

@@ -40,10 +40,14 @@ class Terminal:
 
     @property
     def is_ours(self) -> bool:
-        """Whether we are in the foreground; who touches the terminal from behind is stopped by the system."""
-        with contextlib.suppress(OSError):
+        """Whether we are in the foreground; who touches the terminal from behind is stopped by the system.
+
+        Of a terminal that does not control us there is no behind.
+        """
+        try:
             return os.tcgetpgrp(self._keyboard) == os.getpgrp()
-        return False
+        except OSError:
+            return os.isatty(self._keyboard)
 
     def size(self) -> tuple[int, int]:
         """Columns and lines."""

@@ -17,6 +17,7 @@ from asyncplay.live.snapshot import Snapshot
 
 REFRESH_S = 0.25
 TALL = 36  # a screen with so many lines begins with the log opened
+MOST_KEYS = 64
 SAID_S = 8.0  # how long an answer to a key stays
 
 
@@ -33,7 +34,8 @@ class View:
     """One person's view of a run.
 
     Lifetime: ``run`` is one task of the run's group; it ends when cancelled, and where q only leaves also by that
-    key. Order: keys one after another, a slow one does not stop the picture. End: the terminal is as before.
+    key. Order: keys one after another, a slow one does not stop the picture. Limit: MOST_KEYS wait, more are dropped.
+    End: the terminal is as before.
     """
 
     def __init__(
@@ -42,19 +44,19 @@ class View:
         *,
         keyboard: int,
         screen: int,
-        on_hangup: Callable[[], None],
         is_owner: bool,
+        on_hangup: Callable[[], None] | None = None,
     ) -> None:
-        """``on_hangup`` is called on the loop when the terminal is gone; q stops a run only for its owner."""
+        """q stops a run only for its owner. A terminal that is gone calls ``on_hangup``; without it the view ends."""
         self._source = source
         self._loop = asyncio.get_running_loop()
         self._terminal = Terminal(
             keyboard,
             screen,
-            lambda key: self._soon(self._keys.put_nowait, key),
-            lambda: self._soon(on_hangup),
+            lambda key: self._soon(self._typed, key),
+            lambda: self._soon(on_hangup or self.leave),
         )
-        self._keys: asyncio.Queue[str] = asyncio.Queue()
+        self._keys: asyncio.Queue[str] = asyncio.Queue(MOST_KEYS)
         self._opened = Opened(log=self._terminal.size()[1] >= TALL, is_owner=is_owner)
         self._said_s = 0.0
         self._shot: Snapshot | None = None
@@ -97,6 +99,10 @@ class View:
         if self._terminal.is_entered:
             frame = draw(shot, self._opened, *self._terminal.size())
             self._terminal.paint(frame.encode(self._colours))
+
+    def _typed(self, key: str) -> None:
+        if not self._keys.full():
+            self._keys.put_nowait(key)
 
     async def _obey(self) -> None:
         while True:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console
 
-from asyncplay.console.ink import bar, chart, colours_of, count, duration, wrap
+from asyncplay.console.ink import chart, colours_of, count, duration, wrap
 from asyncplay.console.layout import share_out
 from asyncplay.console.picture import Opened, draw
 from asyncplay.live.snapshot import Event, Rounds, Verdict, Worker
@@ -43,7 +43,8 @@ def test_80_by_24_shows_every_panel_and_every_figure():
         "wait p50 1.50 ms   p95 6.25 ms",
         "a 2.50 ms          b 55.50 us",
         "linger integral won the last trial",
-        "to 256 ███████████████████████ 50%",
+        "rows a batch: 50% in 129-256",
+        "128 256 512",
         "version 17         steps 425, 3.50/s",
         "policy loss 1.234  value loss 0.567",
         "replay 250k        age 120k rows",
@@ -83,7 +84,7 @@ def test_without_a_learner_or_a_store_their_panels_are_not_there():
 
 def test_a_simulated_device_is_called_so():
     shot = replace(SYNTHETIC, throughput=replace(SYNTHETIC.throughput, is_simulated=True))
-    assert "77% of the simulated device's 16.0k" in screen(shot, columns=140)
+    assert "77% of simulated 16.0k" in screen(shot)
 
 
 def test_a_tabular_run_shows_its_rounds():
@@ -173,11 +174,16 @@ def test_a_chart_reaches_from_nothing_to_the_highest_value():
     assert chart([4, 8], 2, 2) == [" █", "██"]
 
 
-def test_a_bar_is_drawn_to_an_eighth_and_something_is_never_nothing():
-    assert bar(1.0, 4) == "████"
-    assert bar(0.5, 3) == "█▌"
-    assert bar(0.001, 4) == "▏"
-    assert bar(0.0, 4) == ""
+def test_rare_batch_sizes_at_either_end_are_left_out_of_the_picture():
+    sizes = ((1, 0.005 / 2), (4, 0.3), (16, 0.695), (32, 0.005 / 2))
+    shown = screen(replace(NEURAL, batch=replace(NEURAL.batch, histogram=sizes))).splitlines()
+    (labels,) = [number for number, text in enumerate(shown) if text.startswith(" 4   8  16")]
+    assert [text[:16] for text in shown[labels - 3 : labels + 1]] == [
+        "        ███     ",
+        "▃▃▃     ███     ",
+        "███ ▁▁▁ ███     ",
+        " 4   8  16      ",
+    ]
 
 
 def test_words_wrap_at_blanks():

@@ -24,7 +24,7 @@ from asyncplay.coordinator.supervise import Patience
 async def main():
     run = spine(local_pool(), None, low_water=0)
     run.supervisor.patience = Patience()
-    Interrupts(run.drain, run.halt).install()
+    Interrupts(run.drain, run.halt, print).install()
     running = asyncio.create_task(run.run())
     while [worker.state for worker in run.supervisor.stats()] != ["ready", "ready"]:
         await asyncio.sleep(0.05)
