@@ -293,8 +293,16 @@ def _open_folder(config: Config, run_dir: Path | None) -> Path:
     return folder
 
 
+class LogFile(logging.FileHandler):
+    """On a full disk it loses lines, and prints no traceback for each of them."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's name
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 def _log_to(path: Path) -> None:
-    handler = logging.FileHandler(path)
+    handler = LogFile(path)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("asyncplay")
     logger.setLevel(logging.INFO)
