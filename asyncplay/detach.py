@@ -30,10 +30,17 @@ def start(folder: Path, words: list[str]) -> int:
     with open(ours, "rb") as pipe:
         is_ready = pipe.read() != b""  # until it is closed, by word or by death
     if not is_ready:
-        last = (folder / "out.log").read_text(errors="replace").strip().rpartition("\n")[2]
-        raise RunFailed(f"the run ended with status {process.wait()}: {last}; {folder / 'out.log'} has more")
+        raise _failure(folder / "out.log", process.wait())
     process.returncode = 0  # nobody waits for it any more
     return process.pid
+
+
+def _failure(out: Path, status: int) -> RunFailed:
+    """In the words that the run had for it."""
+    last = out.read_text(errors="replace").strip().rpartition("\n")[2]
+    failure = RunFailed(f"{last.removeprefix('asyncplay: ')}; {out} has more")
+    failure.exit_code = status if status > 0 else 1
+    return failure
 
 
 def report_ready() -> None:

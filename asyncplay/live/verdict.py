@@ -83,7 +83,7 @@ def _device(strain: Strain) -> Verdict | None:
 def _device_cure(strain: Strain) -> str:
     if strain.training_share > 0.6:
         return "fewer learn.samples_per_insert"
-    if strain.fixed_share > 0.5:
+    if strain.fixed_share > 0.4:  # batches that are all alike leave it at a half, for want of knowledge
         return "larger batches: more batch.max_rows" if strain.is_cut else "larger batches: more search.games"
     return "a smaller net (net.width, net.blocks) or fewer search.simulations"
 
