@@ -4,6 +4,8 @@ TensorBoard's own writer takes half a second to import and a thread; an event is
 with two checksums. ``tensorboard --logdir RUN`` reads them while the run goes on.
 """
 
+import errno
+import logging
 import math
 import os
 import socket
@@ -11,6 +13,8 @@ import struct
 import time
 from collections.abc import Mapping
 from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 FOLDER = "tensorboard"
 FORMAT = b"brain.Event:2"
@@ -22,23 +26,37 @@ POLYNOMIAL = 0x82F63B78  # Castagnoli's, its bits turned round
 class EventFile:
     """One file of a run; a resumed run writes another one, and TensorBoard shows them as one.
 
-    ``write`` puts a whole event at the end of the file in one call, so that a killed run leaves whole events.
+    An event is written whole or not at all: a disk that is full costs the event, never the run.
     """
 
     def __init__(self, run: Path) -> None:
         folder = run / FOLDER
         folder.mkdir(exist_ok=True)
         name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}.{os.getpid()}"
-        self._file = (folder / name).open("wb", buffering=0)
-        self._file.write(record(_double(1, time.time()) + _bytes(3, FORMAT)))
+        self._descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._end, self._is_well = 0, True
+        self._append(record(_double(1, time.time()) + _bytes(3, FORMAT)))
 
     def write(self, time_s: float, step: int, values: Mapping[str, float]) -> None:
         """Figures of one moment; ``step`` is what TensorBoard draws them over."""
         summary = b"".join(_bytes(1, _bytes(1, name.encode()) + _float(2, value)) for name, value in values.items())
-        self._file.write(record(_double(1, time_s) + _number(2, step) + _bytes(5, summary)))
+        self._append(record(_double(1, time_s) + _number(2, step) + _bytes(5, summary)))
 
     def close(self) -> None:
-        self._file.close()
+        os.close(self._descriptor)
+
+    def _append(self, event: bytes) -> None:
+        """What got there of an event that does not fit is cut off again."""
+        try:
+            if os.pwrite(self._descriptor, event, self._end) != len(event):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._end += len(event)
+            self._is_well = True
+        except OSError as error:
+            os.ftruncate(self._descriptor, self._end)
+            if self._is_well:
+                log.warning("TensorBoard's events cannot be written and are left out: %s", error.strerror)
+            self._is_well = False
 
 
 def record(data: bytes) -> bytes:

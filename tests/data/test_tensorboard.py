@@ -1,6 +1,8 @@
 """Event files against TensorBoard's own reader."""
 
+import errno
 import math
+import os
 import struct
 
 import pytest
@@ -57,6 +59,26 @@ def test_an_event_cut_short_costs_only_itself(tmp_path):
     (path,) = (tmp_path / FOLDER).iterdir()
     path.write_bytes(path.read_bytes()[:-3])
     assert [event.step for event in read(tmp_path) if event.summary.value] == [0, 1]
+
+
+def test_a_full_disk_costs_events_and_nothing_else(tmp_path, monkeypatch, caplog):
+    """Half of an event gets there, then none of one; what comes when there is room again is read."""
+    file, pwrite, room = EventFile(tmp_path), os.pwrite, [20, 0]
+
+    def full(descriptor: int, data: bytes, place: int) -> int:
+        fitting = room.pop(0)
+        if fitting == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return pwrite(descriptor, data[:fitting], place)
+
+    monkeypatch.setattr(os, "pwrite", full)
+    file.write(1.0, 1, {"x": 1.0})
+    file.write(2.0, 2, {"x": 1.0})
+    monkeypatch.undo()
+    file.write(3.0, 3, {"x": 1.0})
+    file.close()
+    assert [event.step for event in read(tmp_path)] == [0, 3]
+    assert caplog.text.count("are left out: No space left on device") == 1
 
 
 @given(st.binary(max_size=300))
