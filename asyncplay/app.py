@@ -9,12 +9,14 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from asyncplay import detach
 from asyncplay.config import Config, dump
+from asyncplay.data.tensorboard import EventFile
 from asyncplay.errors import AsyncplayError, RunFailed
 from asyncplay.live import plain
 from asyncplay.live.figures import Figures
@@ -168,7 +170,7 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None]) -> Run:
     if config.game.name == "synthetic":
         from asyncplay.synthetic import SyntheticRun
 
-        return SyntheticRun(config)
+        return SyntheticRun(config, folder)
     if config.solve.method != "off":
         from asyncplay.tabular import TabularRun
 
@@ -192,7 +194,7 @@ async def _train(config: Config, folder: Path, showing: Showing) -> int:
             services = [
                 group.create_task(station.observer.run()),
                 group.create_task(station.control.run(detach.report_ready)),
-                group.create_task(_record(run, station, config.train.interval_s)),
+                group.create_task(_record(run, station, config, folder)),
                 group.create_task(_show(station, config.train.interval_s, showing, interrupts, voice)),
                 group.create_task(_spend(station, config.train.time_budget_s)),
             ]
@@ -247,11 +249,16 @@ async def _show_console(station: Station, interrupts: Interrupts, voice: Voice) 
         voice.is_muted = False
 
 
-async def _record(run: Run, station: Station, interval_s: float) -> None:
-    """The run's figures, kept each interval."""
-    while True:
-        await asyncio.sleep(interval_s)
-        run.measure(metrics(await station.look()))
+async def _record(run: Run, station: Station, config: Config, folder: Path) -> None:
+    """The run's figures, kept each interval: in its store and for TensorBoard, over the units that are done."""
+    with closing(EventFile(folder)) if config.train.tensorboard else nullcontext() as board:
+        while True:
+            await asyncio.sleep(config.train.interval_s)
+            shot = await station.look()
+            values = metrics(shot)
+            run.measure(values)
+            if board is not None:
+                board.write(time.time(), shot.throughput.units, values)
 
 
 async def _spend(station: Station, budget_s: float) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from asyncplay.config import Config
 from asyncplay.coordinator import keeper
 from asyncplay.coordinator.keeper import Keeper
+from asyncplay.coordinator.notebook import Notebook
 from asyncplay.coordinator.supervise import Patience
 from asyncplay.data.store import open_store, run_meta
 from asyncplay.data.writer import Pace
@@ -70,9 +71,19 @@ def make_keeper(config: Config, folder: Path, players: int, *, is_resumed: bool 
         games = store.kept.games
         store.close()
         raise AsyncplayError(f"{folder} holds a run with {games:,} games; `asyncplay train --resume {folder}` goes on")
-    pace = Pace(section.commit_games, section.commit_ms / 1000)
-    limits = keeper.Limits(pace, section.queue_games)
+    limits = keeper.Limits(commit_pace(config), section.queue_games)
     return Keeper(folder, store, limits, is_lockstep=config.pool.kind == "inline")
+
+
+def make_notebook(config: Config, folder: Path, players: int) -> Notebook:
+    """For a run that stores no games."""
+    return Notebook(
+        folder, lambda: open_store(folder, run_meta(config, players), config.store.durability), commit_pace(config)
+    )
+
+
+def commit_pace(config: Config) -> Pace:
+    return Pace(config.store.commit_games, config.store.commit_ms / 1000)
 
 
 def sim_speed(config: Config) -> SimSpeed:

@@ -35,6 +35,7 @@ def train(
     iters: int | None = None,
     workers: int | None = None,
     seed: int | None = None,
+    tensorboard: bool | None = None,
     **settings: Settings,
 ) -> int:
     """Play and learn until the budget is spent or you stop it.
@@ -61,6 +62,8 @@ def train(
         Worker processes; 0 means one for each usable core.
     seed
         Of every random number of the run.
+    tensorboard
+        Whether to write event files for TensorBoard into the run's folder; they are, unless you say no.
     """
     from asyncplay import app as build
     from asyncplay.config import load
@@ -70,6 +73,7 @@ def train(
         ("train", "units"): games if games is not None else iters,
         ("pool", "workers"): workers,
         ("train", "seed"): seed,
+        ("train", "tensorboard"): tensorboard,
     }
     for (section, key), value in shortcuts.items():
         if value is not None:

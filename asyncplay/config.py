@@ -34,7 +34,10 @@ class TrainSection(Section):
     """Stop after this many seconds; 0 means no end."""
 
     interval_s: float = Field(5.0, gt=0)
-    """Seconds between two lines of a run without a terminal."""
+    """Seconds between two lines of a run without a terminal, and between two times that its figures are kept."""
+
+    tensorboard: bool = True
+    """Whether the figures are also kept as event files in the run's folder: tensorboard --logdir RUN."""
 
 
 class GameSection(Section):

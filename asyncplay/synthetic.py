@@ -1,7 +1,6 @@
 """A run of the synthetic load on the simulated accelerator: the whole spine with nothing to learn."""
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 from asyncplay import build
 from asyncplay.config import Config
@@ -44,12 +43,17 @@ def make_spine(config: Config) -> Spine:
 class SyntheticRun:
     """The spine, and what to say about it."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, folder: Path) -> None:
         self.spine = make_spine(config)
+        self._notebook = build.make_notebook(config, folder, PLAYERS)
+        self.note, self.measure = self._notebook.note, self._notebook.measure
         self._speed = build.sim_speed(config)
 
     async def run(self) -> None:
-        await self.spine.run()
+        async with self._notebook:
+            self.note("start", "a synthetic load on the simulated accelerator")
+            await self.spine.run()
+            self.note("stop", f"{self.spine.ledger.books.done:,} done")
 
     def drain(self) -> None:
         self.spine.drain()
@@ -71,12 +75,6 @@ class SyntheticRun:
             device="sim",
             holds=frozenset(self.spine.work.holds),
         )
-
-    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
-        """Nothing is kept but the log, which has it already."""
-
-    def measure(self, values: Mapping[str, float]) -> None:
-        """Nothing is kept."""
 
     def summary(self, seconds: float) -> list[str]:
         return []

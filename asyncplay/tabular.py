@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,20 +102,27 @@ class TabularRun:
         self.rounds = self._make_rounds(ledger, found)
         self.spine = self._make_spine(ledger, workers)
         self.saver = self._make_saver()
+        self._notebook = build.make_notebook(config, folder, self.game.players)
+        self.note, self.measure = self._notebook.note, self._notebook.measure
         self.worth: Worth | None = None  # when it was last measured
 
     async def run(self) -> None:
         """Solve until the spine ends; the last table, policy and worth are saved whatever ended it."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                services = [group.create_task(service) for service in self._services()]
-                await self.spine.run()
-                for service in services:
-                    service.cancel()
-        finally:
-            await self.saver.save()
-            await self._save_policy()
-            await self._measure()
+        async with self._notebook:
+            self.note(
+                "start", f"seed {self._config.train.seed}, {self.rounds.stats.iterations:,} iterations done before"
+            )
+            try:
+                async with asyncio.TaskGroup() as group:
+                    services = [group.create_task(service) for service in self._services()]
+                    await self.spine.run()
+                    for service in services:
+                        service.cancel()
+            finally:
+                await self.saver.save()
+                await self._save_policy()
+                await self._measure()
+            self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._worth_words()}")
 
     def drain(self) -> None:
         self.spine.drain()
@@ -136,12 +143,6 @@ class TabularRun:
             results=results,
             holds=frozenset(self.spine.work.holds),
         )
-
-    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
-        """Nothing is kept but the log, which has it already."""
-
-    def measure(self, values: Mapping[str, float]) -> None:
-        """Nothing is kept."""
 
     def summary(self, seconds: float) -> list[str]:
         stats = self.rounds.stats

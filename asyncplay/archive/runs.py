@@ -42,7 +42,7 @@ def look(run: Path, now_s: float) -> Listed:
     try:
         game = load(run / "config.toml").game.name
     except AsyncplayError as error:
-        return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error))
+        return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error).partition("\n")[0])
     if not (run / FILE).is_file():
         return Listed(str(run), "running" if is_running else "empty", game, None, None, age_s)
     mark = read_mark(run)  # before the store, which may go on meanwhile
