@@ -84,7 +84,7 @@ class Keeper:
         """Wait for the worst."""
         await asyncio.shield(self._failure)
 
-    async def __aexit__(self, *end: object) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._is_lockstep:
             self._writer.close()
         else:
@@ -93,6 +93,8 @@ class Keeper:
             self._count_slice()
         if self._waiting:
             log.error("%d games could not be stored; their workers were never told so", len(self._waiting))
+        if self._failure.done() and self._failure.exception() is not None and error is None:
+            self._failure.result()
 
     def take(self, arrival: Arrival) -> None:
         self._waiting.append(_Waiting(arrival, time.monotonic()))

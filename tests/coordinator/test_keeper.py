@@ -3,12 +3,12 @@
 import asyncio
 
 import pytest
-from keeping import NEVER_S, PATIENT, Mouth, Rig, acknowledged, jobs_of, rig, until
+from keeping import AT_ONCE, NEVER_S, PATIENT, Mouth, Rig, acknowledged, jobs_of, rig, until
 
 from asyncplay.coordinator.keeper import Limits
 from asyncplay.coordinator.supervise import Member, Phase
 from asyncplay.data.mark import read_mark
-from asyncplay.data.store import open_read_only
+from asyncplay.data.store import StoreError, open_read_only
 from asyncplay.data.writer import Pace
 from asyncplay.errors import WireError
 from asyncplay.wire.messages import Game
@@ -177,10 +177,19 @@ async def test_in_lockstep_a_game_is_stored_and_counted_before_the_call_returns(
         assert len(jobs_of(member)) == 2  # the first game that was done made room for a job
 
 
-async def test_an_error_that_is_no_weather_ends_the_run(tmp_path):
-    async with rig(tmp_path) as at:
+async def ruined(at: Rig, *, is_waited_for: bool) -> None:
+    """A run whose database loses its table of games."""
+    async with at.keeper:
         at.store.connection.execute("DROP TABLE games")
         at.finish(at.hire(), 0)
-        with pytest.raises(Exception, match=r"run.sqlite cannot be used: no such table: games"):
-            async with asyncio.timeout(60):
-                await at.keeper.run()
+        if is_waited_for:
+            await at.keeper.run()
+
+
+@pytest.mark.parametrize(("limits", "is_waited_for"), [(AT_ONCE, True), (PATIENT, False)])
+async def test_an_error_that_is_no_weather_ends_the_run_in_its_middle_or_at_its_end(tmp_path, limits, is_waited_for):
+    at = Rig(tmp_path, limits)
+    async with asyncio.timeout(60):
+        with pytest.raises(StoreError, match=r"run.sqlite cannot be used: no such table: games"):
+            await ruined(at, is_waited_for=is_waited_for)
+    assert at.counted == []
