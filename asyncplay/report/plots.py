@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import NamedTuple
 
-from asyncplay.report.scale import Scale, brief, fit, ticks
+from asyncplay.report.scale import Scale, brief, fit, fit_wide, ticks
 
 WIDTH, HEIGHT = 640, 260
 LEFT, RIGHT, TOP, BOTTOM = 62, 24, 30, 30
@@ -61,7 +61,7 @@ def mark_plot(key: str, marks: Sequence[Mark], *, unit: str, nothing: str) -> st
         return _empty(key, nothing)
     names = list(dict.fromkeys(mark.name for mark in marks))
     across = _time_scale([mark.time_s for mark in marks])
-    up = fit([bound for mark in marks for bound in (mark.low, mark.high)], HEIGHT - BOTTOM, TOP)
+    up = fit_wide([bound for mark in marks for bound in (mark.low, mark.high)], HEIGHT - BOTTOM, TOP)
     drawn = _frame(across, up, unit)
     for colour, name in enumerate(names):
         own = [mark for mark in marks if mark.name == name]

@@ -6,18 +6,21 @@ from typing import NamedTuple
 
 N_TICKS = 5
 STEPS = (1, 2, 2.5, 5, 10)
+WIDE = 50
 
 
 class Scale(NamedTuple):
-    """A linear axis from ``low`` to ``high`` on ``start`` to ``end``, which may run downwards."""
+    """An axis from ``low`` to ``high`` on ``start`` to ``end``, which may run downwards."""
 
     low: float
     high: float
     start: float
     end: float
+    is_log: bool = False
 
     def place(self, value: float) -> float:
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+        low, high, here = (math.log10(v) if self.is_log else v for v in (self.low, self.high, value))
+        return self.start + (here - low) / (high - low) * (self.end - self.start)
 
 
 def fit(values: Iterable[float], start: float, end: float, *, has_zero: bool = True) -> Scale:
@@ -32,8 +35,21 @@ def fit(values: Iterable[float], start: float, end: float, *, has_zero: bool = T
     return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
 
 
+def fit_wide(values: Iterable[float], start: float, end: float) -> Scale:
+    """A logarithmic axis from one power of ten to another where values are far apart, as what shrinks towards zero is;
+    else a linear one."""
+    wide = [value for value in values if math.isfinite(value)]
+    if not wide or min(wide) <= 0 or max(wide) < WIDE * min(wide):
+        return fit(wide, start, end)
+    low, high = 10.0 ** math.floor(math.log10(min(wide))), 10.0 ** math.ceil(math.log10(max(wide)))
+    return Scale(low, high, start, end, is_log=True)
+
+
 def ticks(scale: Scale) -> list[float]:
     """Round numbers from one end to the other."""
+    if scale.is_log:
+        first, last = round(math.log10(scale.low)), round(math.log10(scale.high))
+        return [10.0**power for power in range(first, last + 1)]
     step = _step(scale.high - scale.low)
     first, last = round(scale.low / step), round(scale.high / step)
     return [number * step for number in range(first, last + 1)]

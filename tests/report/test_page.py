@@ -15,6 +15,7 @@ from asyncplay.data.entries import EventEntry, MetricsEntry, Note
 
 PLOTS = ("throughput", "work", "batches", "loss", "strength", "seats", "ends", "trials")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+patient = pytest.mark.timeout(300)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
 
 
@@ -82,11 +83,12 @@ def browse(page: Path, profile: Path) -> tuple[str, list[str]]:
     options = (*quiet, "--headless=new", "--no-sandbox", f"--user-data-dir={profile}", "--enable-logging=stderr")
     command = [BROWSER, *options, "--dump-dom", page.as_uri()]
     home = {**os.environ, "HOME": str(profile)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True, env=home)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=True, env=home)
     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
 
 
 @needs_browser
+@patient
 @pytest.mark.process
 def test_a_browser_shows_every_plot_and_has_nothing_to_complain_of(run, tmp_path):
     cli.main(["report", str(run)])
@@ -97,6 +99,7 @@ def test_a_browser_shows_every_plot_and_has_nothing_to_complain_of(run, tmp_path
 
 
 @needs_browser
+@patient
 @pytest.mark.process
 def test_a_page_that_asked_for_something_would_be_refused_and_noticed(run, tmp_path):
     """The check above can fail: a picture from elsewhere, put into the page, is told of in the browser's log."""

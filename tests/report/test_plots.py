@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asyncplay.report.plots import Bar, Line, Mark, bar_plot, line_plot, mark_plot, thinned, time_unit
-from asyncplay.report.scale import Scale, brief, fit, ticks
+from asyncplay.report.scale import Scale, brief, fit, fit_wide, ticks
 
 NUMBERS = st.floats(-1e12, 1e12, allow_nan=False)
 
@@ -25,6 +25,17 @@ def test_an_axis_ends_at_round_numbers_and_says_them():
 def test_places_are_linear():
     scale = Scale(10.0, 20.0, 230.0, 30.0)
     assert [scale.place(value) for value in (10.0, 15.0, 20.0)] == [230.0, 130.0, 30.0]
+
+
+def test_values_far_apart_get_an_axis_of_powers_of_ten():
+    """NashConv from .9 down to .003: decades from .001 to 1, half way at a thirtieth."""
+    scale = fit_wide([0.9, 0.1, 0.003], 0.0, 3.0)
+    assert ticks(scale) == pytest.approx([0.001, 0.01, 0.1, 1.0])
+    assert [scale.place(value) for value in (0.001, 0.01, 1.0)] == pytest.approx([0.0, 1.0, 3.0])
+    assert scale.place(10**-1.5) == pytest.approx(1.5)
+    assert fit_wide([0.4, 0.9], 0, 1) == fit([0.4, 0.9], 0, 1)
+    assert not fit_wide([0.0, 0.9], 0, 1).is_log
+    assert fit_wide([], 0, 1) == fit([], 0, 1)
 
 
 @given(st.lists(NUMBERS, max_size=20), st.booleans())
