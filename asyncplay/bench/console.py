@@ -95,7 +95,7 @@ class _Bench:
         )
 
     async def run(self, pairs: int, shown: list[float], alone: list[float]) -> None:
-        async with asyncio.TaskGroup() as group:
+        async with self._run.keeper, asyncio.TaskGroup() as group:
             looking = group.create_task(self._station.observer.run())
             running = group.create_task(self._run.spine.run())
             while self._run.spine.evaluator.stats().rows == 0:  # noqa: ASYNC110  # a bench looks from outside
