@@ -12,9 +12,8 @@ from asyncplay.wire.messages import Game
 def examples_of(game: Game, players: int) -> Examples:
     """A game's rows, each from the seat of who decided; a network's further seats are filled with zeros."""
     n_rows, n_seats = len(game.features), len(game.outcome)
-    seats = (game.seats[:, None].astype(np.int64) + np.arange(n_seats)) % n_seats
     values = np.zeros((n_rows, players), np.float32)
-    values[:, :n_seats] = game.outcome[seats]
+    values[:, :n_seats] = game.values
     return Examples(
         features=game.features,
         legal=game.legal,
@@ -46,6 +45,6 @@ def _wild_value(game: Game, shape: NetShape) -> str | None:
         return f"action {last_action}, there are {shape.actions}"
     if int(game.seats.min()) < 0 or int(game.seats.max()) >= n_seats:
         return f"a seat outside its {n_seats}"
-    if not (np.isfinite(game.targets).all() and np.isfinite(game.outcome).all()):
+    if not (np.isfinite(game.targets).all() and np.isfinite(game.values).all()):
         return "a target that is no finite number"
     return None

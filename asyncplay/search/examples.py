@@ -51,6 +51,9 @@ class Replay(NamedTuple):
     policy_visits: Array
     state: Array  # int64[S]
     stream: Array  # uint64[4]
+    is_staged: int  # rows are worth what their stage brought, not the whole game
+    paid: Array  # float64[P], the returns when the present stage began
+    returns: Array  # float64[P], room for the present ones
 
 
 class Rows(NamedTuple):
@@ -61,11 +64,12 @@ class Rows(NamedTuple):
     policy: Array
     players: Array
     decisions: Array
+    gains: Array  # float64[n, P], what the game or the row's stage brought, by seat
 
 
-_INTS, _LONGS, _WORDS = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1, np.uint64)
-REPLAY = typeof(Replay(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS))
-ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS))
+_INTS, _LONGS, _WORDS, _DOUBLES = (np.zeros(1, dtype) for dtype in (np.int32, np.int64, np.uint64, np.float64))
+REPLAY = typeof(Replay(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES))
+ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS, np.zeros((1, 1))))
 REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
 REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 
@@ -80,40 +84,61 @@ def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: GameRecord) -> Exa
         np.empty(room, np.float32),
         np.empty(n, np.int32),
         np.empty(n, np.int32),
+        np.empty((n, spec.players)),
     )
     features = np.empty((n, spec.features), spec.feature_dtype)
     rebuild(_replay(spec, record), rows, features)
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
-    values = values_for(spec, record.returns, rows.players)
+    values = values_for(spec, rows.gains, rows.players)
     return Examples(features, legal, rows.offsets, policy, values, rows.players, rows.decisions)
 
 
 def _replay(spec: GameSpec, record: GameRecord) -> Replay:
     state, stream = np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64)
-    return Replay(spec.rules, np.array([record.seed], np.uint64), *record[1:5], state, stream)
+    paid, returns = np.zeros(spec.players), np.zeros(spec.players)
+    seed = np.array([record.seed], np.uint64)
+    return Replay(spec.rules, seed, *record[1:5], state, stream, int(spec.is_staged), paid, returns)
 
 
-def values_for(spec: GameSpec, returns: Array, players: Array) -> Array:
-    """Scale ``returns`` float64[P] and turn them to each player's seat: float32[n, P]."""
+def values_for(spec: GameSpec, gains: Array, players: Array) -> Array:
+    """Scale ``gains`` float64[n, P] and turn them to each player's seat: float32[n, P]."""
     seats = (players[:, None] + np.arange(spec.players)) % spec.players
-    return (returns[seats] * spec.value_scale + spec.value_offset).astype(np.float32)
+    turned = np.take_along_axis(gains, seats, axis=1)
+    return (turned * spec.value_scale + spec.value_offset).astype(np.float32)
 
 
 @body
 def rebuild(game, replay, rows, features):
     """Replay a game and write a row for each decision with a policy; return how many."""
-    rules, state, row = replay.rules, replay.state, np.int64(0)
+    rules, state, row, first = replay.rules, replay.state, np.int64(0), np.int64(0)
     rng.plant(replay.stream, replay.seed[0], CHANCE_STREAM)
     game.reset(rules, state)
     for decision in range(len(replay.actions)):
         while game.to_move(rules, state) == CHANCE_TURN:
+            if replay.is_staged:
+                first = pay(game, replay, rows, first, row)
             game.chance(rules, state, replay.stream)
         if replay.policy_ends[decision] > policy_start(replay, decision):
             write_row(game, replay, rows, features[row], row)
             write_policy(replay, rows, row, decision)
             row += 1
         game.play(rules, state, replay.actions[decision])
+    while game.to_move(rules, state) == CHANCE_TURN:
+        game.chance(rules, state, replay.stream)
+    pay(game, replay, rows, first, row)
     return row
+
+
+@helper
+def pay(game, replay, rows, first, end):
+    """Write what the seats have got since the last time into the rows first .. end - 1; return ``end``."""
+    returns, paid = replay.returns, replay.paid
+    game.returns(replay.rules, replay.state, returns)
+    for seat in range(len(returns)):
+        for row in range(first, end):
+            rows.gains[row, seat] = returns[seat] - paid[seat]
+        paid[seat] = returns[seat]
+    return end
 
 
 @helper

@@ -39,26 +39,28 @@ class Positions(NamedTuple):
 
 def make_settings(spec: GameSpec, **changes: Any) -> Settings:
     """Return the settings for a game: the defaults with ``changes``, in the types that kernels want."""
-    chosen = Settings(value_scale=spec.value_scale, value_offset=spec.value_offset)._replace(**changes)
-    if spec.is_hidden:  # another world each decision
-        chosen = chosen._replace(keeps_tree=0)
+    chosen = Settings(
+        value_scale=spec.value_scale, value_offset=spec.value_offset, is_staged=int(spec.is_staged)
+    )._replace(**changes)
+    chosen = chosen._replace(keeps_tree=0) if spec.is_hidden else chosen._replace(worlds=1)
     plain = [type(default)(value) for default, value in zip(Settings()[:-1], chosen[:-1], strict=True)]
     return Settings._make([*plain, np.ascontiguousarray(chosen.temperatures, np.float64)])
 
 
 def make_sizes(spec: GameSpec, settings: Settings, n_games: int) -> Sizes:
-    """Room for trees of four decisions' simulations, with up to 64 edges a node on average.
+    """Room for trees of four decisions' simulations where they are kept, with up to 64 edges a node on average.
 
     A tree that fills its room all the same decides with what it has.
     """
-    nodes = 4 * settings.simulations + 16
+    nodes = (4 if settings.keeps_tree else 1) * settings.simulations + 16
     edges = max(nodes * min(spec.max_legal, 64), 4 * spec.max_legal)
     policy_entries = min(spec.max_decisions * min(spec.max_legal, nodes), MAX_POLICY_ENTRIES)
-    return Sizes(n_games, n_games * settings.leaves, nodes, edges, policy_entries)
+    n_rows = n_games * settings.worlds * settings.leaves
+    return Sizes(n_games, settings.worlds, n_rows, nodes, edges, policy_entries)
 
 
 class Group:
-    """G slots with a game and a tree each.
+    """G slots with a game each, and a tree for each world.
 
     Lifetime: as long as its worker; games come and go. Order: advance, select, backup, advance ...;
     every row of a select is answered before anything else. Limit: the sizes it was made with; settings
@@ -82,7 +84,9 @@ class Group:
 
     @settings.setter
     def settings(self, settings: Settings) -> None:
-        assert settings.leaves * self.sizes.games <= self.sizes.rows, "more leaves than there is room for"
+        n_rows = settings.leaves * settings.worlds * self.sizes.games
+        assert settings.worlds == self.sizes.worlds, "the number of worlds is fixed"
+        assert n_rows <= self.sizes.rows, "more leaves than there is room for"
         self.memory = self.memory._replace(settings=settings)
         self._packed = layout.pack(self.memory)
 
@@ -130,11 +134,11 @@ class Group:
 
     def simulations(self) -> int:
         """Simulations of all games so far."""
-        return int(self.memory.games.slots["total_simulations"].sum())
+        return int(self.memory.forest.trees["total_simulations"].sum())
 
     def shortened(self) -> int:
-        """Decisions so far that were taken early because a tree had filled its room."""
-        return int(self.memory.games.slots["total_shortened"].sum())
+        """How often so far a tree had filled its room, so that its decision was taken early."""
+        return int(self.memory.forest.trees["total_shortened"].sum())
 
     def waiting(self) -> Slots:
         """The slots that wait for a decision from outside."""
@@ -146,11 +150,13 @@ class Group:
 
     def legal(self, slot: int) -> NDArray[np.int32]:
         """The legal actions of a slot's game: a view."""
-        return self._root_edges(slot)["action"]
+        return self._edges(slot * self.sizes.worlds)["action"]
 
     def visits(self, slot: int) -> NDArray[np.int32]:
-        """The visits of each legal action in a slot's search so far: a view."""
-        return self._root_edges(slot)["visits"]
+        """The visits of each legal action in a slot's search so far, over all worlds."""
+        n_worlds = self.sizes.worlds
+        trees = range(slot * n_worlds, (slot + 1) * n_worlds)
+        return np.sum([self._edges(tree)["visits"] for tree in trees], axis=0, dtype=np.int32)
 
     def take(self, slot: int) -> GameRecord:
         """Copy the record of a finished game."""
@@ -172,9 +178,10 @@ class Group:
         """Return the training rows of a game."""
         return rebuild_examples(self.spec, self._entry.rebuild, record)
 
-    def _root_edges(self, slot: int) -> Array:
+    def _edges(self, tree: int) -> Array:
+        """Of a tree's root."""
         forest = self.memory.forest
-        root = forest.nodes[slot * self.sizes.nodes_per_game]
+        root = forest.nodes[tree * self.sizes.nodes_per_tree]
         return forest.edges[root["first_edge"] : root["first_edge"] + root["n_edges"]]
 
 

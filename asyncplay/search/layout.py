@@ -1,7 +1,8 @@
 """The memory of a group of games that think together.
 
-A group has G slots, one game and one tree each. Nodes and edges of all trees lie in two pools of
-records; slot s owns nodes[s * nodes_per_game ...] and edges[s * edges_per_game ...]. Numbers of nodes
+A group has G slots, one game and D trees each, a tree for each world that the player to move can imagine (one
+where nothing is hidden). Slot s owns the trees s * D ... Nodes and edges of all trees lie in two pools of
+records; tree t owns nodes[t * nodes_per_tree ...] and edges[t * edges_per_tree ...]. Numbers of nodes
 and edges count through the whole pool. Everything is allocated once, by ``allocate``; kernels own nothing.
 """
 
@@ -51,15 +52,9 @@ NONE, NO_EDGE, FULL = np.int64(0), np.int64(-1), np.int64(-1)
 GAME = np.dtype(
     [
         ("seed", np.uint64),
-        ("total_simulations", np.int64),  # of all games this slot has seen
-        ("total_shortened", np.int64),  # decisions whose tree filled its room
         ("status", np.int32),  # IDLE, STARTING, THINKING, OUTSIDE, FORCED or FINISHED
         ("decisions", np.int32),  # taken so far, forced ones included
-        ("simulations", np.int32),  # done for the present decision
-        ("budget", np.int32),  # simulations the present decision may have
-        ("n_nodes", np.int32),
-        ("n_edges", np.int32),
-        ("is_noised", np.int32),  # the root's priors have their noise
+        ("stage_decisions", np.int32),  # those of the present stage, where the game has stages
         ("version", np.int32),  # of the weights that answered last
         ("outside", np.int32),  # bit set of the seats whose decisions come from outside
         ("forced", np.int32),  # the action to play when the status is FORCED
@@ -70,7 +65,20 @@ GAME = np.dtype(
 IDLE, STARTING, THINKING, OUTSIDE, FORCED, FINISHED = 0, 1, 2, 3, 4, 5
 CHANCE_STREAM, THOUGHT_STREAM = 0, 1  # what happens in the game; noise, choices and imagined chance
 
-ROW = np.dtype([("slot", np.int32), ("node", np.int32), ("seat", np.int32)])  # seat: whose search it is
+TREE = np.dtype(
+    [
+        ("total_simulations", np.int64),  # of all decisions this tree has seen
+        ("total_shortened", np.int64),  # decisions for which it filled its room
+        ("simulations", np.int32),  # done for the present decision
+        ("budget", np.int32),  # simulations the present decision may have
+        ("n_nodes", np.int32),
+        ("n_edges", np.int32),
+        ("is_noised", np.int32),  # the root's priors have their noise
+    ],
+    align=True,
+)
+
+ROW = np.dtype([("slot", np.int32), ("tree", np.int32), ("node", np.int32), ("seat", np.int32)])  # seat: who searches
 DECISION = np.dtype(
     [
         ("action", np.int32),
@@ -93,11 +101,12 @@ class Games(NamedTuple):
 class Forest(NamedTuple):
     """The trees of all slots."""
 
-    nodes: Array  # NODE[G * nodes_per_game]
-    edges: Array  # EDGE[G * edges_per_game]
-    states: Array  # int64[G * nodes_per_game, S]
-    nodes_per_game: int
-    edges_per_game: int
+    trees: Array  # TREE[G * D]
+    nodes: Array  # NODE[G * D * nodes_per_tree]
+    edges: Array  # EDGE[G * D * edges_per_tree]
+    states: Array  # int64[G * D * nodes_per_tree, S]
+    nodes_per_tree: int
+    edges_per_tree: int
 
 
 class Leaves(NamedTuple):
@@ -122,14 +131,18 @@ class Scratch(NamedTuple):
     actions: Array  # int32[max_legal]
     shares: Array  # float64[max_legal]
     values: Array  # float64[P], by seat
-    moved: Array  # int32[nodes_per_game]
+    before: Array  # float64[P], by seat
+    moved: Array  # int32[nodes_per_tree]
+    worlds: Array  # int64[D, S]
 
 
 class Settings(NamedTuple):
     """How to search; may change between two calls."""
 
-    simulations: int = 32  # new ones for each decision
-    leaves: int = 1  # rows a game may add to one select
+    simulations: int = 32  # new ones for each world of a decision
+    worlds: int = 1  # D, imagined for each decision where something is hidden
+    leaves: int = 1  # rows a tree may add to one select
+    is_staged: int = 0  # of the game: see GameSpec
     keeps_tree: int = 1  # carry the chosen child's subtree over to the next decision
     c_puct: float = 1.5
     first_play_reduction: float = 0.2
@@ -138,7 +151,7 @@ class Settings(NamedTuple):
     noise_weight: float = 0.25  # 0 for none
     value_scale: float = 1.0  # of the game: see GameSpec
     value_offset: float = 0.0
-    temperatures: Array = np.ones(1)  # float64[k], by decision number of the game, the last one for the rest
+    temperatures: Array = np.ones(1)  # float64[k], by decision of the game or stage, the last one for the rest
 
 
 class Memory(NamedTuple):
@@ -157,9 +170,10 @@ class Sizes(NamedTuple):
     """How much room a group has."""
 
     games: int
-    rows: int  # most leaves of one select: games times leaves a game
-    nodes_per_game: int
-    edges_per_game: int
+    worlds: int  # trees of a game
+    rows: int  # most leaves of one select: trees times leaves a tree
+    nodes_per_tree: int
+    edges_per_tree: int
     policy_entries: int  # a game
 
 
@@ -183,7 +197,9 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
             np.zeros(spec.max_legal, np.int32),
             np.zeros(spec.max_legal, np.float64),
             np.zeros(spec.players, np.float64),
-            np.zeros(sizes.nodes_per_game, np.int32),
+            np.zeros(spec.players, np.float64),
+            np.zeros(sizes.nodes_per_tree, np.int32),
+            np.zeros((sizes.worlds, spec.state_words), np.int64),
         ),
         settings,
     )
@@ -198,13 +214,15 @@ def _allocate_games(spec: GameSpec, sizes: Sizes) -> Games:
 
 
 def _allocate_forest(spec: GameSpec, sizes: Sizes) -> Forest:
-    n_nodes = sizes.games * sizes.nodes_per_game
+    n_trees = sizes.games * sizes.worlds
+    n_nodes = n_trees * sizes.nodes_per_tree
     return Forest(
+        np.zeros(n_trees, TREE),
         np.zeros(n_nodes, NODE),
-        np.zeros(sizes.games * sizes.edges_per_game, EDGE),
+        np.zeros(n_trees * sizes.edges_per_tree, EDGE),
         np.zeros((n_nodes, spec.state_words), np.int64),
-        sizes.nodes_per_game,
-        sizes.edges_per_game,
+        sizes.nodes_per_tree,
+        sizes.edges_per_tree,
     )
 
 
@@ -222,11 +240,11 @@ def unpack(packed):
     return Memory(
         packed[0],
         Games(packed[1], packed[2], packed[3]),
-        Forest(packed[4], packed[5], packed[6], packed[7], packed[8]),
-        Leaves(packed[9], packed[10], packed[11]),
-        Records(packed[12], packed[13], packed[14]),
-        Scratch(packed[15], packed[16], packed[17], packed[18]),
-        Settings(*packed[19:]),
+        Forest(*packed[4:10]),
+        Leaves(*packed[10:13]),
+        Records(*packed[13:16]),
+        Scratch(*packed[16:22]),
+        Settings(*packed[22:]),
     )
 
 
@@ -236,10 +254,10 @@ def _packed_type() -> Any:
     memory = Memory(
         np.zeros(1, np.int64),
         Games(np.zeros(1, GAME), words, np.zeros((1, 2, STREAM_WORDS), np.uint64)),
-        Forest(np.zeros(1, NODE), np.zeros(1, EDGE), words, 1, 1),
+        Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), words, 1, 1),
         Leaves(np.zeros(1, ROW), numbers, numbers),
         Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), np.zeros((1, 1))),
-        Scratch(numbers, floats, floats, numbers),
+        Scratch(numbers, floats, floats, floats, numbers, words),
         Settings(),
     )
     return typeof(pack(memory))

@@ -37,7 +37,7 @@ def advance(game, packed, finished):
     """
     memory, n_finished = unpack(packed), 0
     for slot in range(len(memory.games.slots)):
-        if is_due(memory.games.slots[slot]):
+        if is_due(memory, slot):
             kept = go_on(game, memory, slot)
             settle(game, memory, slot, kept)
         if memory.games.slots[slot].status == FINISHED:
@@ -47,11 +47,15 @@ def advance(game, packed, finished):
 
 
 @helper
-def is_due(owner):
+def is_due(memory, slot):
     """Say whether a game has something to do besides thinking."""
-    if owner.status == THINKING:
-        return owner.simulations >= owner.budget
-    return owner.status in (STARTING, FORCED)
+    status, n_worlds = memory.games.slots[slot].status, memory.settings.worlds
+    if status != THINKING:
+        return status in (STARTING, FORCED)
+    for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
+        if memory.forest.trees[tree].simulations < memory.forest.trees[tree].budget:
+            return False
+    return True
 
 
 @body
@@ -64,10 +68,17 @@ def go_on(game, memory, slot):
     is_forced = owner.status == FORCED
     ordinal = find_forced(memory, slot) if is_forced else decide(memory, slot)
     forest = memory.forest
-    edge = forest.edges[forest.nodes[slot * forest.nodes_per_game].first_edge + ordinal]
-    write_down(memory, slot, edge.action, root_value(forest, slot))
+    root = forest.nodes[first_root(memory, slot)]
+    edge = forest.edges[root.first_edge + ordinal]
+    write_down(memory, slot, edge.action, root_value(forest, root))
     game.play(memory.rules, memory.games.states[slot], edge.action)
     return np.int64(edge.child)
+
+
+@helper
+def first_root(memory, slot):
+    """The root of a slot's first tree, in which the worlds come together."""
+    return slot * memory.settings.worlds * memory.forest.nodes_per_tree
 
 
 @helper
@@ -75,6 +86,7 @@ def begin(game, memory, slot):
     """Set up a new game from the slot's seed."""
     owner = memory.games.slots[slot]
     owner.decisions = 0
+    owner.stage_decisions = 0
     owner.policy_end = 0
     owner.version = 0
     for purpose in range(2):
@@ -86,7 +98,7 @@ def begin(game, memory, slot):
 def find_forced(memory, slot):
     """Which of the root's edges has the action that came from outside; it must be legal."""
     forest, action = memory.forest, memory.games.slots[slot].forced
-    root = forest.nodes[slot * forest.nodes_per_game]
+    root = forest.nodes[first_root(memory, slot)]
     ordinal = 0
     while forest.edges[root.first_edge + ordinal].action != action:
         ordinal += 1
@@ -103,12 +115,12 @@ def write_down(memory, slot, action, value):
     note.version = owner.version
     note.value = value
     owner.decisions += 1
+    owner.stage_decisions += 1
 
 
 @helper
-def root_value(forest, slot):
+def root_value(forest, root):
     """What the search at the root expects for the player to move; 0 without a search."""
-    root = forest.nodes[slot * forest.nodes_per_game]
     total, visits = 0.0, 0
     for i in range(root.n_edges):
         total += forest.edges[root.first_edge + i].value_sum
@@ -134,9 +146,18 @@ def settle(game, memory, slot, kept):
     if not (memory.settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
         plant(game, memory, slot)
     owner.status = OUTSIDE if (owner.outside >> mover) & 1 else THINKING
-    owner.simulations = 0
-    owner.budget = memory.settings.simulations
-    owner.is_noised = 0
+    allot(memory, slot)
+
+
+@helper
+def allot(memory, slot):
+    """Give every tree of a slot its simulations for the decision."""
+    n_worlds = memory.settings.worlds
+    for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
+        owner = memory.forest.trees[tree]
+        owner.simulations = 0
+        owner.budget = memory.settings.simulations
+        owner.is_noised = 0
 
 
 @helper
@@ -153,6 +174,8 @@ def pass_through(game, memory, slot, mover, kept):
     forest, state = memory.forest, memory.games.states[slot]
     if mover == CHANCE_TURN:
         game.chance(memory.rules, state, memory.games.streams[slot, CHANCE_STREAM])
+        if memory.settings.is_staged:
+            memory.games.slots[slot].stage_decisions = 0
         return find_drawn(forest, kept, state) if kept != NONE else NONE
     action = memory.scratch.actions[0]
     write_down(memory, slot, action, 0.0)
@@ -164,16 +187,30 @@ def pass_through(game, memory, slot, mover, kept):
 def decide(memory, slot):
     """Record the visit counts at the root and draw an edge by temperature; return its ordinal."""
     forest, owner = memory.forest, memory.games.slots[slot]
-    root = forest.nodes[slot * forest.nodes_per_game]
+    root = forest.nodes[first_root(memory, slot)]
+    add_worlds(memory, slot)
     edges = forest.edges[root.first_edge : root.first_edge + root.n_edges]
     record_policy(memory, slot, edges)
     temperatures = memory.settings.temperatures
-    temperature = temperatures[min(owner.decisions, len(temperatures) - 1)]
+    temperature = temperatures[min(owner.stage_decisions, len(temperatures) - 1)]
     weights = memory.scratch.shares[: len(edges)]
     best = weigh(edges, temperature, weights)
     if temperature == 0.0:
         return best
     return draw(memory.games.streams[slot, THOUGHT_STREAM], weights)
+
+
+@helper
+def add_worlds(memory, slot):
+    """Add what the other worlds' roots have seen to the first one's: all look the same to the player."""
+    forest, n_worlds = memory.forest, memory.settings.worlds
+    first = forest.nodes[first_root(memory, slot)]
+    for tree in range(slot * n_worlds + 1, slot * n_worlds + n_worlds):
+        other = forest.nodes[tree * forest.nodes_per_tree]
+        for i in range(first.n_edges):
+            edge, seen = forest.edges[first.first_edge + i], forest.edges[other.first_edge + i]
+            edge.visits += seen.visits
+            edge.value_sum += seen.value_sum
 
 
 @helper

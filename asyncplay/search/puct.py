@@ -11,6 +11,9 @@ to 0. An edge without visits has Q = (the network's value of the node for s) - f
 N and n include simulations that still wait for the network; each of those counts as ``virtual_loss``
 below the mover's worst until its answer comes.
 
+Where something is hidden a game has a tree for each of D worlds, which are searched side by side and know nothing
+of each other; their visit counts are added when the decision is taken (policy.py).
+
 One simulation is one descent. It ends at a position the network has to see (a row), at the end of the
 game, or, with several leaves a game, at a position that waits already: then it is undone. Chance turns
 are drawn anew each time; a forced decision is passed through.
@@ -55,21 +58,23 @@ def select(game, packed, features):
     """
     memory, n_rows = unpack(packed), np.int64(0)
     memory.leaves.offsets[0] = 0
+    n_worlds = memory.settings.worlds
     for slot in range(len(memory.games.slots)):
         if memory.games.slots[slot].status == THINKING:
-            n_rows = gather(game, memory, features, slot, n_rows)
+            for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
+                n_rows = gather(game, memory, features, tree, n_rows)
     return n_rows
 
 
 @body
-def gather(game, memory, features, slot, n_rows):
-    """Run simulations of one game until it has its rows or its budget is used up."""
-    owner = memory.games.slots[slot]
+def gather(game, memory, features, tree, n_rows):
+    """Run simulations in one tree until it has its rows or its budget is used up."""
+    owner = memory.forest.trees[tree]
     if memory.settings.noise_weight > 0.0 and not owner.is_noised:
-        add_noise(memory, slot)
+        add_noise(memory, tree)
     wanted = n_rows + memory.settings.leaves
     while n_rows < wanted and owner.simulations < owner.budget:
-        outcome = simulate(game, memory, features, slot, n_rows)
+        outcome = simulate(game, memory, features, tree, n_rows)
         if outcome == BLOCKED:
             break
         n_rows += outcome
@@ -77,46 +82,47 @@ def gather(game, memory, features, slot, n_rows):
 
 
 @body
-def simulate(game, memory, features, slot, row):
+def simulate(game, memory, features, tree, row):
     """One descent; return how it ended."""
-    nodes, owner = memory.forest.nodes, memory.games.slots[slot]
-    node = slot * memory.forest.nodes_per_game
+    nodes, owner = memory.forest.nodes, memory.forest.trees[tree]
+    node = tree * memory.forest.nodes_per_tree
     while nodes[node].status == OPEN:
-        child = step_down(game, memory, slot, node)
+        child = step_down(game, memory, tree, node)
         if child == FULL:
-            take_back(memory, slot, node)
+            take_back(memory, tree, node)
             owner.budget = owner.simulations  # decide with what there is
             owner.total_shortened += 1
             return BLOCKED
         node = child
     if nodes[node].status == WAITING:
-        take_back(memory, slot, node)
+        take_back(memory, tree, node)
         return BLOCKED
     nodes[node].visits += 1
     owner.simulations += 1
     owner.total_simulations += 1
     if nodes[node].status == ENDED:
-        end_values(game, memory, node)
-        back_up(memory, slot, node)
+        end_values(game, memory, tree, node)
+        back_up(memory, tree, node)
         return RESOLVED
-    memory.leaves.rows[row].slot = slot
+    memory.leaves.rows[row].slot = tree // memory.settings.worlds
+    memory.leaves.rows[row].tree = tree
     ask(game, memory, features, node, row)
     return ASKED
 
 
 @helper
-def step_down(game, memory, slot, node):
+def step_down(game, memory, tree, node):
     """Go from an open node to a child, made if need be, counting the visit; return it, or FULL."""
     forest = memory.forest
     if forest.nodes[node].mover == CHANCE_TURN:
-        child = draw_child(game, memory, slot, node)
+        child = draw_child(game, memory, tree, node)
         forest.nodes[node].visits += child != FULL
         return child
     ordinal = best_ordinal(memory, node)
     edge = forest.edges[forest.nodes[node].first_edge + ordinal]
     child = np.int64(edge.child)
     if child == NONE:
-        child = grow(game, memory, slot, node, ordinal)
+        child = grow(game, memory, tree, node, ordinal)
         if child == FULL:
             return FULL
         edge.child = child
@@ -143,9 +149,9 @@ def best_ordinal(memory, node):
 
 
 @helper
-def take_back(memory, slot, node):
+def take_back(memory, tree, node):
     """Undo a descent that came to ``node`` and did not count there."""
-    nodes, root = memory.forest.nodes, slot * memory.forest.nodes_per_game
+    nodes, root = memory.forest.nodes, tree * memory.forest.nodes_per_tree
     while node != root:
         ordinal, node = nodes[node].ordinal, np.int64(nodes[node].parent)
         nodes[node].visits -= 1
@@ -156,9 +162,9 @@ def take_back(memory, slot, node):
 
 
 @helper
-def back_up(memory, slot, node):
+def back_up(memory, tree, node):
     """Add the values in the scratch, by seat, to every edge above ``node``, and lift the virtual losses."""
-    nodes, root = memory.forest.nodes, slot * memory.forest.nodes_per_game
+    nodes, root = memory.forest.nodes, tree * memory.forest.nodes_per_tree
     while node != root:
         ordinal, node = nodes[node].ordinal, np.int64(nodes[node].parent)
         if ordinal != NO_EDGE:
@@ -167,10 +173,14 @@ def back_up(memory, slot, node):
 
 
 @helper
-def end_values(game, memory, node):
-    """Write the values of a finished game, by seat, into the scratch."""
-    values, settings = memory.scratch.values, memory.settings
-    game.returns(memory.rules, memory.forest.states[node], values)
+def end_values(game, memory, tree, node):
+    """Write the values of a finished game or stage, by seat, into the scratch."""
+    forest, values, settings = memory.forest, memory.scratch.values, memory.settings
+    game.returns(memory.rules, forest.states[node], values)
+    if settings.is_staged:
+        game.returns(memory.rules, forest.states[tree * forest.nodes_per_tree], memory.scratch.before)
+        for seat in range(len(values)):
+            values[seat] -= memory.scratch.before[seat]
     for seat in range(len(values)):
         values[seat] = values[seat] * settings.value_scale + settings.value_offset
 
@@ -186,19 +196,20 @@ def ask(game, memory, features, node, row):
         leaves.legal[offset + i] = forest.edges[here.first_edge + i].action
     leaves.offsets[row + 1] = offset + here.n_edges
     asked.node = node
-    asked.seat = forest.nodes[asked.slot * forest.nodes_per_game].mover
+    asked.seat = forest.nodes[asked.tree * forest.nodes_per_tree].mover
 
 
 @helper
-def add_noise(memory, slot):
+def add_noise(memory, tree):
     """Mix Dirichlet noise into the priors of the root, once it has been answered."""
     forest, weight = memory.forest, memory.settings.noise_weight
-    root = forest.nodes[slot * forest.nodes_per_game]
+    root = forest.nodes[tree * forest.nodes_per_tree]
     if root.status != OPEN:
         return
-    memory.games.slots[slot].is_noised = 1
+    forest.trees[tree].is_noised = 1
     shares = memory.scratch.shares[: root.n_edges]
-    rng.dirichlet(memory.games.streams[slot, THOUGHT_STREAM], memory.settings.noise_alpha, shares)
+    thought = memory.games.streams[tree // memory.settings.worlds, THOUGHT_STREAM]
+    rng.dirichlet(thought, memory.settings.noise_alpha, shares)
     for i in range(root.n_edges):
         edge = forest.edges[root.first_edge + i]
         edge.prior = (1.0 - weight) * edge.prior + weight * shares[i]
@@ -231,4 +242,4 @@ def expand(memory, row, priors, values):
     for k in range(n_players):
         seat = here.mover + k
         by_seat[seat - n_players if seat >= n_players else seat] = values[k]
-    back_up(memory, np.int64(leaves.rows[row].slot), node)
+    back_up(memory, np.int64(leaves.rows[row].tree), node)

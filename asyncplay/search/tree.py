@@ -1,6 +1,6 @@
 """How trees grow, and what is kept of them after a decision.
 
-The root of a tree is the first node of its slot. Children come after their parents, and a node's edges,
+The root of a tree is the first of its nodes. Children come after their parents, and a node's edges,
 one for each legal action, lie together, in the same order as the nodes. So a subtree is kept by moving
 records down, in place (``keep_subtree``). Every node keeps its position: a descent costs no rules
 until it meets a new node.
@@ -15,43 +15,47 @@ from asyncplay.search.layout import ENDED, FRESH, FULL, NO_EDGE, NONE, OPEN, THO
 
 @helper
 def plant(game, memory, slot):
-    """Start a new tree from the position of the slot's game, as the player to move knows it."""
-    games, forest = memory.games, memory.forest
-    root = slot * forest.nodes_per_game
-    games.slots[slot].n_nodes = 0
-    games.slots[slot].n_edges = 0
+    """Start new trees from the position of the slot's game, in worlds as the player to move may imagine them."""
+    games, forest, worlds = memory.games, memory.forest, memory.scratch.worlds
     state = games.states[slot]
     mover, thought = game.to_move(memory.rules, state), games.streams[slot, THOUGHT_STREAM]
-    game.determinize(memory.rules, state, mover, thought, forest.states[root : root + 1])
-    return add_node(game, memory, slot, root, NO_EDGE)
+    game.determinize(memory.rules, state, mover, thought, worlds)
+    for world in range(len(worlds)):
+        tree = slot * len(worlds) + world
+        forest.trees[tree].n_nodes = 0
+        forest.trees[tree].n_edges = 0
+        root = tree * forest.nodes_per_tree
+        copy_words(worlds[world], forest.states[root])
+        add_node(game, memory, tree, root, NO_EDGE)
 
 
 @helper
-def grow(game, memory, slot, parent, ordinal):
+def grow(game, memory, tree, parent, ordinal):
     """Add the node behind an edge; return it, or FULL."""
-    forest, n_nodes = memory.forest, memory.games.slots[slot].n_nodes
-    if n_nodes == forest.nodes_per_game:
+    forest, n_nodes = memory.forest, memory.forest.trees[tree].n_nodes
+    if n_nodes == forest.nodes_per_tree:
         return FULL
-    node = slot * forest.nodes_per_game + n_nodes
+    node = tree * forest.nodes_per_tree + n_nodes
     copy_words(forest.states[parent], forest.states[node])
     action = forest.edges[forest.nodes[parent].first_edge + ordinal].action
     game.play(memory.rules, forest.states[node], action)
-    return add_node(game, memory, slot, parent, ordinal)
+    return add_node(game, memory, tree, parent, ordinal)
 
 
 @helper
-def draw_child(game, memory, slot, parent):
+def draw_child(game, memory, tree, parent):
     """Draw what happens at a chance turn; return the node it leads to, an old or a new one, or FULL."""
-    forest, n_nodes = memory.forest, memory.games.slots[slot].n_nodes
-    if n_nodes == forest.nodes_per_game:
+    forest, n_nodes = memory.forest, memory.forest.trees[tree].n_nodes
+    if n_nodes == forest.nodes_per_tree:
         return FULL
-    drawn = slot * forest.nodes_per_game + n_nodes
+    drawn = tree * forest.nodes_per_tree + n_nodes
     copy_words(forest.states[parent], forest.states[drawn])
-    game.chance(memory.rules, forest.states[drawn], memory.games.streams[slot, THOUGHT_STREAM])
+    thought = memory.games.streams[tree // memory.settings.worlds, THOUGHT_STREAM]
+    game.chance(memory.rules, forest.states[drawn], thought)
     known = find_drawn(forest, parent, forest.states[drawn])
     if known != NONE:
         return known
-    child = add_node(game, memory, slot, parent, NO_EDGE)
+    child = add_node(game, memory, tree, parent, NO_EDGE)
     if child != FULL:
         adopt(forest.nodes, parent, child)
     return child
@@ -74,19 +78,21 @@ def adopt(nodes, parent, child):
 
 
 @helper
-def add_node(game, memory, slot, parent, ordinal):
+def add_node(game, memory, tree, parent, ordinal):
     """Make a node of the position already written into the next free place; return it, or FULL."""
-    forest, actions, owner = memory.forest, memory.scratch.actions, memory.games.slots[slot]
-    node = slot * forest.nodes_per_game + owner.n_nodes
+    forest, actions, owner = memory.forest, memory.scratch.actions, memory.forest.trees[tree]
+    node = tree * forest.nodes_per_tree + owner.n_nodes
     mover = game.to_move(memory.rules, forest.states[node])
     n_edges = game.legal(memory.rules, forest.states[node], actions) if mover >= 0 else 0
-    if owner.n_edges + n_edges > forest.edges_per_game:
+    if owner.n_edges + n_edges > forest.edges_per_tree:
         return FULL
     here = forest.nodes[node]
     clear_node(here, mover, n_edges)
+    if mover == GAME_OVER or (mover == CHANCE_TURN and memory.settings.is_staged):
+        here.status = ENDED
     here.parent = parent
     here.ordinal = ordinal
-    here.first_edge = slot * forest.edges_per_game + owner.n_edges
+    here.first_edge = tree * forest.edges_per_tree + owner.n_edges
     for i in range(n_edges):
         clear_edge(forest.edges[here.first_edge + i], actions[i])
     owner.n_nodes += 1
@@ -100,7 +106,7 @@ def clear_node(here, mover, n_edges):
     here.n_edges = n_edges
     here.visits = 0
     here.mover = mover
-    here.status = ENDED if mover == GAME_OVER else FRESH if n_edges > 1 else OPEN
+    here.status = FRESH if n_edges > 1 else OPEN
     here.value = 0.0
     here.newest_child = NONE
     here.sibling = NONE
@@ -117,16 +123,16 @@ def clear_edge(edge, action):
 
 
 @helper
-def keep_subtree(memory, slot, root):
-    """Make ``root`` the root of its slot, dropping everything else; return False if it is too big.
+def keep_subtree(memory, tree, root):
+    """Make ``root`` the root of its tree, dropping everything else; return False if it is too big.
 
     Too big is more than half of either pool: the next decision needs the room.
     """
-    forest, owner, moved = memory.forest, memory.games.slots[slot], memory.scratch.moved
-    n_kept, n_edges = mark_subtree(memory, slot, root)
-    if 2 * n_kept > forest.nodes_per_game or 2 * n_edges > forest.edges_per_game:
+    forest, owner, moved = memory.forest, memory.forest.trees[tree], memory.scratch.moved
+    n_kept, n_edges = mark_subtree(memory, tree, root)
+    if 2 * n_kept > forest.nodes_per_tree or 2 * n_edges > forest.edges_per_tree:
         return False
-    base, first_edge = slot * forest.nodes_per_game, slot * forest.edges_per_game
+    base, first_edge = tree * forest.nodes_per_tree, tree * forest.edges_per_tree
     for node in range(root, base + owner.n_nodes):
         if moved[node - base] != NO_EDGE:
             new = base + moved[node - base]
@@ -140,11 +146,11 @@ def keep_subtree(memory, slot, root):
 
 
 @helper
-def mark_subtree(memory, slot, root):
+def mark_subtree(memory, tree, root):
     """Number the nodes below ``root`` from 0, NO_EDGE for the others; return their count and their edges'."""
     forest, moved = memory.forest, memory.scratch.moved
-    base, n_kept, n_edges = slot * forest.nodes_per_game, 0, 0
-    for node in range(root, base + memory.games.slots[slot].n_nodes):
+    base, n_kept, n_edges = tree * forest.nodes_per_tree, 0, 0
+    for node in range(root, base + memory.forest.trees[tree].n_nodes):
         parent = forest.nodes[node].parent
         is_kept = node == root or (parent >= root and moved[parent - base] != NO_EDGE)
         moved[node - base] = n_kept if is_kept else NO_EDGE

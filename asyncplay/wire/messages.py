@@ -121,7 +121,7 @@ class Game(Message):
     seed: int
     reason: str  # why it ended
     returns: Doubles  # [P], by seat, in the game's own units
-    outcome: Floats  # [P], by seat, on the network's scale of -1 to 1
+    outcome: Floats  # [P], by seat, -1 to 1: on the network's scale, or who won a game of several stages
     actions: Ints  # [all decisions]
     decisions: Ints  # [n], which decision each row is
     seats: Bytes  # [n], who decided
@@ -130,6 +130,7 @@ class Game(Message):
     legal: Ints  # [L]
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
+    values: FloatRows  # [n, P], entry k for the seat k places to the left of who decided; -1 to 1
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)
@@ -137,6 +138,8 @@ class Game(Message):
             return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
         if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
             return "targets or outcome of another length than what they belong to"
+        if self.values.shape != (n_rows, len(self.outcome)):
+            return f"values of shape {self.values.shape} for {n_rows} rows of {len(self.outcome)} seats"
         if n_rows and int(self.legal.min()) < 0:
             return "a negative action"
         return _rows_flaw(n_rows, self.legal, self.offsets)

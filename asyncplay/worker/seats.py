@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asyncplay import games, payloads, rng
 from asyncplay.games.spec import GameSpec, end_reason
@@ -56,7 +57,7 @@ def tell_rows(spec: GameSpec, record: GameRecord, rows: Examples, *, job: int, u
         seed=record.seed,
         reason=end_reason(spec, len(record.actions)),
         returns=record.returns,
-        outcome=(record.returns * spec.value_scale + spec.value_offset).astype(np.float32),
+        outcome=outcome_of(spec, record.returns),
         actions=record.actions,
         decisions=rows.decisions,
         seats=rows.players.astype(np.int8),
@@ -65,4 +66,13 @@ def tell_rows(spec: GameSpec, record: GameRecord, rows: Examples, *, job: int, u
         legal=rows.legal,
         offsets=rows.offsets,
         targets=rows.policy,
+        values=rows.values,
     )
+
+
+def outcome_of(spec: GameSpec, returns: NDArray[np.float64]) -> NDArray[np.float32]:
+    """What a game was worth to each seat, -1 to 1; the best of a game of several stages share its win."""
+    if not spec.is_staged:
+        return (returns * spec.value_scale + spec.value_offset).astype(np.float32)
+    is_best = returns == returns.max()
+    return np.where(is_best, 2 / is_best.sum() - 1, -1).astype(np.float32)

@@ -23,11 +23,12 @@ GAME = Game(
     legal=np.array([4, 5, 9, 9], np.int32),
     offsets=np.array([0, 1, 3, 4], np.int32),
     targets=np.array([1, 0.5, 0.5, 1], np.float32),
+    values=np.array([[1, 0.25, -1], [0.25, -1, 1], [-1, 1, 0.25]], np.float32),
 )
 
 
-def test_values_begin_at_the_seat_that_decided_and_go_round_to_the_left():
-    """Three seats on a network for four: the fourth does not exist."""
+def test_seats_that_a_game_lacks_are_filled_with_zeros():
+    """Three seats on a network for four."""
     rows = examples_of(GAME, 4)
     assert rows.values.tolist() == [[1, 0.25, -1, 0], [0.25, -1, 1, 0], [-1, 1, 0.25, 0]]
     assert rows.seats.tolist() == [3, 3, 3]
@@ -57,7 +58,7 @@ def test_a_game_for_this_network_fits():
         ({"seats": np.array([0, 1, 3], np.int8)}, "a seat outside its 3"),
         ({"seats": np.array([0, 1, -1], np.int8)}, "a seat outside its 3"),
         ({"targets": np.array([1, np.nan, 0.5, 1], np.float32)}, "no finite number"),
-        ({"outcome": np.array([np.inf, 0, 0], np.float32)}, "no finite number"),
+        ({"values": np.full((3, 3), np.inf, np.float32)}, "no finite number"),
     ],
 )
 def test_a_game_for_another_network_is_told_why_not(change, why):

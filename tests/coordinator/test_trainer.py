@@ -57,6 +57,7 @@ def game(unit: int, version: int = 0) -> Game:
         legal=np.tile(np.arange(4, dtype=np.int32), ROWS),
         offsets=np.arange(0, 4 * ROWS + 1, 4, dtype=np.int32),
         targets=targets.reshape(-1),
+        values=np.where(seats[:, None] == 0, [1, -1], [-1, 1]).astype(np.float32),
     )
 
 

@@ -50,7 +50,7 @@ def roomy_group(spec: GameSpec, settings: Settings, n_games: int) -> Group:
     """A group whose pools never fill."""
     sizes = make_sizes(spec, settings, n_games)
     nodes = 2 * spec.max_decisions * (settings.simulations + 8)
-    sizes = sizes._replace(nodes_per_game=nodes, edges_per_game=nodes * spec.max_legal)
+    sizes = sizes._replace(nodes_per_tree=nodes, edges_per_tree=nodes * spec.max_legal)
     return Group(spec, settings, n_games, sizes)
 
 

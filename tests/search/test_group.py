@@ -113,7 +113,7 @@ def test_a_winning_move_is_found_without_any_help():
 
 def test_a_full_pool_decides_with_what_it_has():
     settings = make_settings(CONNECT4, simulations=64)
-    sizes = make_sizes(CONNECT4, settings, 2)._replace(nodes_per_game=20, edges_per_game=60)
+    sizes = make_sizes(CONNECT4, settings, 2)._replace(nodes_per_tree=20, edges_per_tree=60)
     group = Group(CONNECT4, settings, 2, sizes)
     records, _ = play_all(group, SEEDS[:4])
 
@@ -126,11 +126,11 @@ def test_a_full_pool_decides_with_what_it_has():
 def test_a_tree_that_would_leave_no_room_is_not_kept():
     """A kept tree never takes more than half of the pool, so every decision gets its simulations."""
     settings = make_settings(CONNECT4, simulations=32, noise_weight=0.0, temperatures=[0.0])
-    sizes = make_sizes(CONNECT4, settings, 1)._replace(nodes_per_game=66)
+    sizes = make_sizes(CONNECT4, settings, 1)._replace(nodes_per_tree=66)
     group = Group(CONNECT4, settings, 1, sizes)
     begin(group, 5)
     while not len(group.advance()):
-        assert group.memory.games.slots["n_nodes"][0] <= 33 + 33
+        assert group.memory.forest.trees["n_nodes"][0] <= 33 + 33
         think(group)
     record = group.take(0)
     assert group.shortened() == 0
@@ -249,7 +249,7 @@ def test_settings_may_change_between_two_calls():
     group.settings = group.settings._replace(simulations=12)
     group.advance()
 
-    assert group.memory.games.slots["budget"][0] == 12
+    assert group.memory.forest.trees["budget"][0] == 12
 
 
 def test_settings_are_brought_into_the_types_kernels_want():

@@ -9,7 +9,13 @@ from search.twin import Twin, even_network
 from asyncplay import games
 from asyncplay.search.group import make_settings
 
-SPECS = {"tictactoe": games.load("tictactoe"), "connect4": games.load("connect4"), "pig": pig.spec()}
+SPECS = {
+    "tictactoe": games.load("tictactoe"),
+    "connect4": games.load("connect4"),
+    "pig": pig.spec(),
+    "blob": games.load("blob", {"players": 4, "cards": 3}),
+    "whole game of blob": games.load("blob", {"players": 3, "cards": 2, "whole": True}),
+}
 VARIANTS = {
     "plain": {"noise_weight": 0.0, "keeps_tree": 0},
     "noise": {"noise_weight": 0.25, "keeps_tree": 0},
@@ -17,6 +23,8 @@ VARIANTS = {
     "several leaves": {"noise_weight": 0.25, "leaves": 4, "virtual_loss": 0.7},
     "cooling": {"noise_weight": 0.25, "temperatures": [1.0, 0.5, 0.0], "c_puct": 2.5},
     "one simulation more than a root": {"simulations": 2},
+    "three worlds": {"noise_weight": 0.25, "worlds": 3, "simulations": 12},
+    "two worlds of several leaves": {"worlds": 2, "leaves": 3, "simulations": 12},
 }
 SEEDS = [1, 2, 3, 4, 5, 6]
 

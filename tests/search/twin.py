@@ -63,6 +63,7 @@ class Twin:
     visits: list[dict[int, int]] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     rows: int = 0
+    stage_start: int = 0  # temperatures count from here
 
     def play(self) -> np.ndarray:
         """Play to the end; return the returns by seat."""
@@ -75,6 +76,7 @@ class Twin:
     def settle(self) -> None:
         """Chance turns and forced decisions."""
         if self.root.mover == CHANCE_TURN:
+            self.stage_start = len(self.actions) if self.spec.is_staged else 0
             state = self.root.state.copy()
             self.spec.kernels.chance(self.spec.rules, state, self.happens)
             known = self.root.drawn.get(state.tobytes())
@@ -83,15 +85,25 @@ class Twin:
             self.follow(next(iter(self.root.edges)), {}, 0.0)
 
     def decide(self) -> None:
-        self.think()
-        counts = {action: edge.visits for action, edge in self.root.edges.items()}
-        value = sum(edge.value_sum for edge in self.root.edges.values()) / sum(counts.values())
-        self.follow(self.choose(counts), counts, value)
+        """Visits and values are added over the worlds."""
+        roots = self.worlds()
+        self.think(roots)
+        counts = {action: sum(root.edges[action].visits for root in roots) for action in roots[0].edges}
+        total = sum(edge.value_sum for root in roots for edge in root.edges.values())
+        self.follow(self.choose(counts), counts, total / sum(counts.values()))
+
+    def worlds(self) -> list[Node]:
+        """What is searched: the position itself, or positions that look the same to the player."""
+        if not self.spec.is_hidden:
+            return [self.root]
+        states = np.zeros((self.settings.worlds, self.spec.state_words), np.int64)
+        self.spec.kernels.determinize(self.spec.rules, self.root.state, self.root.mover, self.thought, states)
+        return [self.node(state) for state in states]
 
     def choose(self, counts: dict[int, int]) -> int:
         """Draw an action with probability visits ** (1 / temperature); most visits at temperature 0."""
         temperatures = self.settings.temperatures
-        temperature = temperatures[min(len(self.actions), len(temperatures) - 1)]
+        temperature = temperatures[min(len(self.actions) - self.stage_start, len(temperatures) - 1)]
         largest = max(counts.values())
         if temperature == 0:
             return min(action for action, visits in counts.items() if visits == largest)
@@ -111,35 +123,50 @@ class Twin:
         child = self.root.edges[action].child if self.settings.keeps_tree else None
         self.root = child or self.child(self.root, action)
 
-    def think(self) -> None:
-        """Simulations in rounds of ``leaves`` rows; the network answers between two rounds."""
-        done, is_noised = 0, False
-        while done < self.settings.simulations:
-            if self.settings.noise_weight > 0 and not is_noised and self.root.status == "open":
-                self.add_noise()
-                is_noised = True
+    def think(self, roots: list[Node]) -> None:
+        """Simulations in rounds of ``leaves`` rows a world; the network answers between two rounds."""
+        done, is_noised = [0] * len(roots), [False] * len(roots)
+        while min(done) < self.settings.simulations:
             paths: list[list[Any]] = []
-            while len(paths) < self.settings.leaves and done < self.settings.simulations:
-                path = self.descend()
-                if path is None:
-                    break
-                done += 1
-                if path[-1].mover == GAME_OVER:
-                    self.back_up(path, self.scaled(self.returns(path[-1].state)))
-                else:
-                    paths.append(path)
+            for world, root in enumerate(roots):
+                if self.settings.noise_weight > 0 and not is_noised[world] and root.status == "open":
+                    self.add_noise(root)
+                    is_noised[world] = True
+                found, n_done = self.gather(root, self.settings.simulations - done[world])
+                paths += found
+                done[world] += n_done
             for path in paths:
                 self.answer(path)
 
-    def add_noise(self) -> None:
-        weight, shares = self.settings.noise_weight, np.zeros(len(self.root.edges))
+    def gather(self, root: Node, left: int) -> tuple[list[list[Any]], int]:
+        """Descents of one round in one world: those that need the network, and how many counted."""
+        paths: list[list[Any]] = []
+        done = 0
+        while len(paths) < self.settings.leaves and done < left:
+            path = self.descend(root)
+            if path is None:
+                break
+            done += 1
+            if path[-1].status == "ended":
+                self.back_up(path, self.end_values(root, path[-1]))
+            else:
+                paths.append(path)
+        return paths, done
+
+    def end_values(self, root: Node, leaf: Node) -> np.ndarray:
+        """What the game brought, or its stage."""
+        before = self.returns(root.state) if self.spec.is_staged else 0
+        return (self.returns(leaf.state) - before) * self.spec.value_scale + self.spec.value_offset
+
+    def add_noise(self, root: Node) -> None:
+        weight, shares = self.settings.noise_weight, np.zeros(len(root.edges))
         rng.dirichlet(self.thought, self.settings.noise_alpha, shares)
-        for edge, share in zip(self.root.edges.values(), shares, strict=True):
+        for edge, share in zip(root.edges.values(), shares, strict=True):
             edge.prior = float(np.float32((1 - weight) * edge.prior + weight * share))
 
-    def descend(self) -> list[Any] | None:
+    def descend(self, root: Node) -> list[Any] | None:
         """Return the path root, edge, node, ... leaf (no edge below chance), or None if the leaf waits."""
-        node, path = self.root, [self.root]
+        node, path = root, [root]
         while node.status == "open":
             if node.mover == CHANCE_TURN:
                 node = self.draw(node)
@@ -205,13 +232,11 @@ class Twin:
         legal = actions[: kernels.legal(rules, state, actions)]
         node = Node(state, kernels.to_move(rules, state), {int(action): Edge() for action in legal})
         if len(legal) < 2:
-            node.status = "ended" if node.mover == GAME_OVER else "open"
+            is_end = node.mover == GAME_OVER or (node.mover == CHANCE_TURN and self.spec.is_staged)
+            node.status = "ended" if is_end else "open"
         return node
 
     def returns(self, state: np.ndarray) -> np.ndarray:
         gains = np.zeros(self.spec.players)
         self.spec.kernels.returns(self.spec.rules, state, gains)
         return gains
-
-    def scaled(self, returns: np.ndarray) -> np.ndarray:
-        return returns * self.spec.value_scale + self.spec.value_offset

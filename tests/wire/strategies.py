@@ -58,4 +58,5 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
             values[name] = np.zeros(n_rows, values[name].dtype)
         values["targets"] = np.ones(len(values["legal"]), np.float32)
         values["outcome"] = np.zeros(len(values["returns"]), np.float32)
+        values["values"] = np.zeros((n_rows, len(values["returns"])), np.float32)
     return values
