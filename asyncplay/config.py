@@ -54,10 +54,13 @@ class SearchSection(Section):
     """How a decision is thought over. TOML section ``[search]``."""
 
     simulations: int = Field(64, ge=1)
-    """For each decision."""
+    """For each decision, in each world."""
+
+    worlds: int = Field(1, ge=1, le=64)
+    """Worlds imagined for each decision where cards are hidden; their visit counts are added."""
 
     leaves: int = Field(1, ge=1)
-    """Rows a game may ask for at a time; more than one needs virtual losses and costs strength."""
+    """Rows a world may ask for at a time; more than one needs virtual losses and costs strength."""
 
     c_puct: float = Field(1.5, gt=0)
     """How much the prior and rarely tried actions count."""
@@ -72,7 +75,10 @@ class SearchSection(Section):
     """Of that noise; 0 for none."""
 
     warm_decisions: int = Field(12, ge=0)
-    """So many decisions of a game are drawn by visit counts, the later ones nearly always the best."""
+    """So many decisions of a game or round are drawn by visit counts, the later ones nearly always the best."""
+
+    mild_decisions: int = Field(0, ge=0)
+    """So many after them are drawn at temperature 0.5."""
 
     late_temperature: float = Field(0.2, ge=0)
     """Of those later ones."""

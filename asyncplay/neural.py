@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asyncplay import build, games
 from asyncplay import neural_parts as parts
@@ -102,7 +103,6 @@ def open_model(config: Config, shape: NetShape, weights: Weights, version: int, 
 
 def search_spec(search: SearchSection, *, simulations: int | None = None, is_match: bool = False) -> bytes:
     """How to think; in a match there is no noise and hardly any chance."""
-    warm = 0 if is_match else search.warm_decisions
     return encode(
         SearchSpec(
             simulations=simulations or search.simulations,
@@ -111,9 +111,18 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
             first_play_reduction=search.first_play_reduction,
             noise_alpha=search.noise_alpha,
             noise_weight=0.0 if is_match else search.noise_weight,
-            temperatures=np.array([1.0] * warm + [0.0 if is_match else search.late_temperature]),
+            temperatures=_temperatures(search, is_match=is_match),
+            worlds=search.worlds,
         )
     )
+
+
+def _temperatures(search: SearchSection, *, is_match: bool) -> NDArray[np.float64]:
+    """By decision; the last one is for the rest."""
+    if is_match:
+        return np.zeros(1)
+    warm, mild = [1.0] * search.warm_decisions, [0.5] * search.mild_decisions
+    return np.array([*warm, *mild, search.late_temperature])
 
 
 def match_assignment(config: Config, rival: str, *, simulations: int, games_at_once: int, seed: int) -> Assignment:

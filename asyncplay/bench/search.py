@@ -10,6 +10,7 @@ from asyncplay.search.group import Group, make_settings
 
 GAMES_A_GROUP = 256
 WINDOWS = 10
+LOADS: dict[str, dict[str, int]] = {"blob": {"simulations": 30, "worlds": 3}}  # what others published
 
 
 class SearchSpeed(TypedDict):
@@ -19,12 +20,12 @@ class SearchSpeed(TypedDict):
     sims_per_s: float
 
 
-def measure(game: str = "connect4", *, simulations: int = 32, seconds: float = 3.0) -> SearchSpeed:
+def measure(game: str = "connect4", *, seconds: float = 3.0, **load: int) -> SearchSpeed:
     """Play on one core with uniform priors and values of 0.
 
     The best of ten windows counts: what disturbs a window is not ours.
     """
-    player = _Player(game, simulations)
+    player = _Player(game, {"simulations": 32} | LOADS.get(game, {}) | load)
     player.play_for(seconds / WINDOWS)
     return {"game": game, "sims_per_s": max(player.play_for(seconds / WINDOWS) for _ in range(WINDOWS))}
 
@@ -32,10 +33,10 @@ def measure(game: str = "connect4", *, simulations: int = 32, seconds: float = 3
 class _Player:
     """A group that plays for ever; games that end are followed by the next seed."""
 
-    def __init__(self, game: str, simulations: int) -> None:
+    def __init__(self, game: str, load: dict[str, int]) -> None:
         spec = games.load(game)
-        self._group = Group(spec, make_settings(spec, simulations=simulations), GAMES_A_GROUP)
-        self._values = np.zeros((GAMES_A_GROUP, spec.players), np.float32)
+        self._group = Group(spec, make_settings(spec, **load), GAMES_A_GROUP)
+        self._values = np.zeros((self._group.sizes.rows, spec.players), np.float32)
         legal = np.arange(spec.max_legal + 1, dtype=np.float32)
         self._shares = 1 / np.maximum(legal, 1)  # priors by number of legal actions
         self._next_seed = 0

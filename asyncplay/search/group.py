@@ -48,11 +48,11 @@ def make_settings(spec: GameSpec, **changes: Any) -> Settings:
 
 
 def make_sizes(spec: GameSpec, settings: Settings, n_games: int) -> Sizes:
-    """Room for trees of four decisions' simulations where they are kept, with up to 64 edges a node on average.
+    """Room for four nodes a simulation (forced decisions, kept trees), with up to 64 edges a node on average.
 
     A tree that fills its room all the same decides with what it has.
     """
-    nodes = (4 if settings.keeps_tree else 1) * settings.simulations + 16
+    nodes = 4 * settings.simulations + 16
     edges = max(nodes * min(spec.max_legal, 64), 4 * spec.max_legal)
     policy_entries = min(spec.max_decisions * min(spec.max_legal, nodes), MAX_POLICY_ENTRIES)
     n_rows = n_games * settings.worlds * settings.leaves

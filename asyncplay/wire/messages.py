@@ -270,7 +270,8 @@ class SearchSpec(Message):
     first_play_reduction: float
     noise_alpha: float
     noise_weight: float
-    temperatures: Doubles  # by decision of the game, the last one for the rest
+    temperatures: Doubles  # by decision of the game or round, the last one for the rest
+    worlds: int  # imagined for each decision where something is hidden, each with all the simulations
 
 
 @dataclass(frozen=True, slots=True, eq=False)

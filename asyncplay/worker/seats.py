@@ -24,6 +24,7 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
     return make_settings(
         spec,
         simulations=message.simulations,
+        worlds=message.worlds,
         leaves=message.leaves,
         c_puct=message.c_puct,
         first_play_reduction=message.first_play_reduction,
