@@ -131,7 +131,7 @@ def evaluate(
     run
         The folder of the run.
     against
-        random, perfect (tic-tac-toe), the number of a version, or openspiel:mcts-1000.
+        random, rules (Blob), perfect (tic-tac-toe), the number of a version, or openspiel:mcts-1000.
     simulations
         For each decision of ours.
     version

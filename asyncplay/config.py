@@ -198,7 +198,7 @@ class ArenaSection(Section):
     """Time between two arenas; 0 for none."""
 
     games: int = Field(40, ge=2)
-    """Of each match: one against random play, one against the version of the last arena."""
+    """Of each match: against random play, the rule-based player if there is one, the version of the last arena."""
 
     simulations: int = Field(32, ge=1)
     """For each decision of both sides."""

@@ -35,7 +35,7 @@ class Question(NamedTuple):
     """Who plays whom, and how."""
 
     run: Path
-    against: str  # "random", "perfect", the number of a version, or "openspiel:mcts-ROLLOUTS"
+    against: str  # "random", "rules", "perfect", the number of a version, or "openspiel:mcts-ROLLOUTS"
     games: int
     simulations: int
     version: int | None = None  # None: the latest
@@ -75,7 +75,7 @@ def _read(run: Path) -> tuple[Config, NetShape]:
     return load(run / "config.toml"), NetShape(**facts, planes=tuple(planes) if planes else None)
 
 
-def _rival(against: str, game: str) -> str:
+def _rival(against: str, game: GameSpec) -> str:
     """A version becomes a model of our own; anything else must be an opponent that exists."""
     if against.isdigit():
         return f"model:{RIVAL_MODEL}"
@@ -84,13 +84,12 @@ def _rival(against: str, game: str) -> str:
 
 
 def _match(config: Config, game: GameSpec, question: Question) -> Match:
-    games = question.games + -question.games % game.players  # every opening from every seat
-    at_once = min(GAMES_AT_ONCE, max(math.ceil(games / build.n_workers(config)), 1))
-    rival = _rival(question.against, config.game.name)
+    at_once = min(GAMES_AT_ONCE, max(math.ceil(question.games / build.n_workers(config)), 1))
+    rival = _rival(question.against, game)
     assignment = match_assignment(
         config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
     )
-    return Match(assignment, games, game.players)
+    return Match(assignment, question.games, game.players)
 
 
 def _spine(config: Config, game: GameSpec, match: Match) -> Spine:
@@ -120,4 +119,13 @@ def _figures(result: Score) -> dict[str, Any]:
         "wins": result.wins,
         "draws": result.draws,
         "losses": result.losses,
+        **_points(result),
     }
+
+
+def _points(result: Score) -> dict[str, Any]:
+    """Of more than two seats: the score is a margin in points."""
+    if not result.points:
+        return {}
+    mean = sum(result.points) / len(result.points)
+    return {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}

@@ -50,6 +50,7 @@ LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
 SAMPLE_ROWS = 256
 CHOICE_S, FIGURE_S = 1.5, 0.2  # to choose a backend; to have a figure of the only one
 REBUILDING = "rebuild"
+MOST_SEATS = 8
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
 Say = Callable[[str], None]
@@ -64,7 +65,8 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
     if net.kind == "resnet" and game.planes is None:
         raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
     planes = game.planes if net.kind == "resnet" else None
-    return NetShape(net.kind, game.features, game.actions, game.players, net.width, net.blocks, planes)
+    seats = MOST_SEATS if net.kind == "blobnet" else game.players  # one shape for any number of players
+    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes)
 
 
 def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
@@ -127,7 +129,7 @@ def _temperatures(search: SearchSection, *, is_match: bool) -> NDArray[np.float6
 
 def match_assignment(config: Config, rival: str, *, simulations: int, games_at_once: int, seed: int) -> Assignment:
     """Games between model HERO_MODEL and ``rival``; who never errs is met from the very beginning, as chance might
-    open with a lost position."""
+    open with a lost position. Where cards are dealt, the deal is the opening."""
     spec = MatchSpec(
         game=config.game.name,
         options=json.dumps(config.game.options),
@@ -135,7 +137,7 @@ def match_assignment(config: Config, rival: str, *, simulations: int, games_at_o
         search=search_spec(config.search, simulations=simulations, is_match=True),
         hero=f"model:{HERO_MODEL}",
         rival=rival,
-        opening=0 if rival == "perfect" else config.arena.opening,
+        opening=0 if rival == "perfect" or load_game(config).is_hidden else config.arena.opening,
     )
     return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
 
@@ -398,13 +400,14 @@ class NeuralRun:
         self.keeper.note(VersionEntry(version, time.time(), steps, self.keeper.stats().games))
 
     async def _matches(self) -> Sequence[tuple[str, Match]]:
-        """The present weights against random play, and against those of the last arena."""
+        """The present weights against random play, the rule-based player if there is one, and the last arena's."""
         version, weights = self.trainer.version, self._latest
         rival_version, rival_weights = self._arena.version, self._arena.weights
         self._arena = self._arena._replace(version=version, weights=weights)
         await asyncio.to_thread(save_weights, self._folder, version, weights, self.shape)
         await self._serve_copy(HERO_MODEL, version, weights)
-        matches = [("random", self._match("random"))]
+        fixed = ["random", "rules"] if self.game.advise is not None else ["random"]
+        matches = [(name, self._match(name)) for name in fixed]
         if rival_version != version:
             await self._serve_copy(RIVAL_MODEL, rival_version, rival_weights)
             matches.append((f"version {rival_version}", self._match(f"model:{RIVAL_MODEL}")))

@@ -4,6 +4,10 @@ from asyncplay.config import Config, load
 from asyncplay.errors import AsyncplayError
 
 LOADS: dict[str, dict[str, dict[str, str]]] = {
+    "blob": {
+        "net": {"kind": "blobnet", "width": "256", "blocks": "6"},
+        "search": {"simulations": "30", "worlds": "3", "warm_decisions": "10", "mild_decisions": "10"},
+    },
     "connect4": {"net": {"kind": "resnet", "width": "64", "blocks": "6"}, "search": {"simulations": "32"}},
     "tictactoe": {"net": {"kind": "mlp"}},
 }

@@ -18,7 +18,8 @@ from asyncplay.search.group import Group
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, MatchSpec, Message
 from asyncplay.worker.core import Step
-from asyncplay.worker.opponents import Opponent, opponent
+from asyncplay.worker.moment import Moment, Opponent
+from asyncplay.worker.opponents import opponent
 from asyncplay.worker.seats import ask_for, load_game, settings_of, tell, unit_seed
 
 OPENING_STREAM = 7
@@ -86,7 +87,7 @@ class MatchPlayer:
         settings = settings_of(game, spec.search)
         models = [int(name.removeprefix("model:")) for name in (spec.hero, spec.rival) if name.startswith("model:")]
         self._sides = [Side(Group(game, settings, spec.games), model) for model in models]
-        self._rival = None if spec.rival.startswith("model:") else opponent(spec.rival, spec.game)
+        self._rival = None if spec.rival.startswith("model:") else opponent(spec.rival, game)
         self._spec, self._seed, self._opening = job.spec, job.seed, spec.opening
         self._n_players, self._n_games = game.players, spec.games
 
@@ -143,7 +144,8 @@ class MatchPlayer:
         elif done < board.opening:
             action = _random(group.legal(slot), board.seed, done)
         elif self._rival is not None:
-            action = self._rival.decide(np.array(board.actions, np.int32), group.legal(slot), board.seed + board.unit)
+            actions = np.array(board.actions, np.int32)
+            action = self._rival.decide(Moment(group.state(slot), actions, group.legal(slot), board.seed + board.unit))
         else:
             return False
         group.force(np.array([slot], np.int32), np.array([action], np.int32))

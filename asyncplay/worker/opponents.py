@@ -1,27 +1,30 @@
-"""Players from outside for matches: they see the decisions so far and give the next one."""
+"""Players from outside for matches: they see a game as it stands and give the next decision."""
 
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from asyncplay import rng
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.kernels import ready
+from asyncplay.games.spec import GameSpec
+from asyncplay.worker.moment import Moment, Opponent
 from asyncplay.worker.perfect import SOLVED_GAMES, PerfectOpponent
 
 OPENSPIEL_GAMES = {"connect4": "connect_four", "tictactoe": "tic_tac_toe"}
 
 
-class Opponent(Protocol):
-    """Decides for the seats it is given."""
-
-    def decide(self, actions: NDArray[np.int32], legal: NDArray[np.int32], seed: int) -> int:
-        """Return one of ``legal`` after ``actions``; the same seed gives the same decision."""
-
-
 class RandomOpponent:
-    def decide(self, actions: NDArray[np.int32], legal: NDArray[np.int32], seed: int) -> int:
-        return int(legal[int(rng.stream(seed, len(actions))[0]) % len(legal)])
+    def decide(self, moment: Moment) -> int:
+        return int(moment.legal[int(rng.stream(moment.seed, len(moment.actions))[0]) % len(moment.legal)])
+
+
+class RulesOpponent:
+    """The game's own rule-based player; it looks at no card that its seat does not see."""
+
+    def __init__(self, game: GameSpec) -> None:
+        self._rules, self._advise = game.rules, ready(game.advise)
+
+    def decide(self, moment: Moment) -> int:
+        return int(self._advise(self._rules, moment.state))
 
 
 class OpenSpielOpponent:
@@ -34,33 +37,41 @@ class OpenSpielOpponent:
         self._game = pyspiel.load_game(OPENSPIEL_GAMES[game])
         self._rollouts = rollouts
 
-    def decide(self, actions: NDArray[np.int32], legal: NDArray[np.int32], seed: int) -> int:
+    def decide(self, moment: Moment) -> int:
         state = self._game.new_initial_state()
-        for action in actions.tolist():
+        for action in moment.actions.tolist():
             state.apply_action(action)
-        mix = int(rng.stream(seed, len(actions))[0]) & 0x7FFFFFFF
+        mix = int(rng.stream(moment.seed, len(moment.actions))[0]) & 0x7FFFFFFF
         evaluator = self._pyspiel.RandomRolloutEvaluator(1, mix)
         bot = self._pyspiel.MCTSBot(self._game, evaluator, 1.4, self._rollouts, 1000, True, mix, False)
         return int(bot.step(state))
 
 
-def opponent(name: str, game: str) -> Opponent:
+def opponent(name: str, game: GameSpec) -> Opponent:
     """Make the opponent that ``name`` stands for; AsyncplayError if there is none."""
     if name == "random":
         return RandomOpponent()
     if name == "perfect":
-        return _perfect(game)
+        return _perfect(game.name)
+    if name == "rules":
+        return _rules(game)
     kind, _, rollouts = name.removeprefix("openspiel:").partition("-")
     if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdigit() or int(rollouts) < 1:
         raise AsyncplayError(
-            f"{name!r} is no opponent; known are random, perfect, openspiel:mcts-ROLLOUTS or a version"
+            f"{name!r} is no opponent; known are random, rules, perfect, openspiel:mcts-ROLLOUTS or a version"
         )
-    if game not in OPENSPIEL_GAMES:
-        raise AsyncplayError(f"OpenSpiel does not play {game}; known there are {', '.join(OPENSPIEL_GAMES)}")
+    if game.name not in OPENSPIEL_GAMES:
+        raise AsyncplayError(f"OpenSpiel does not play {game.name}; known there are {', '.join(OPENSPIEL_GAMES)}")
     try:
-        return OpenSpielOpponent(game, int(rollouts))
+        return OpenSpielOpponent(game.name, int(rollouts))
     except ModuleNotFoundError:
         raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[dev]'") from None
+
+
+def _rules(game: GameSpec) -> RulesOpponent:
+    if game.advise is None:
+        raise AsyncplayError(f"{game.name} has no rule-based player; use random or a version")
+    return RulesOpponent(game)
 
 
 def _perfect(game: str) -> PerfectOpponent:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from asyncplay import games, rng
 from asyncplay.games.spec import GAME_OVER
+from asyncplay.worker.moment import Moment
 
 SOLVED_GAMES = ("tictactoe",)  # two seats, no chance, nothing hidden, a few thousand positions
 
@@ -18,14 +19,12 @@ class PerfectOpponent:
         self._game = games.load(game)
         self._values: dict[bytes, float] = {}
 
-    def decide(self, actions: NDArray[np.int32], legal: NDArray[np.int32], seed: int) -> int:
-        state = self._game.new_state()
-        for action in actions:
-            self._game.kernels.play(self._game.rules, state, int(action))
+    def decide(self, moment: Moment) -> int:
+        state, legal = moment.state, moment.legal
         seat = int(self._game.kernels.to_move(self._game.rules, state))
         values = np.array([self._seat_value(self._after(state, int(action)), seat) for action in legal])
         best = legal[values == values.max()]
-        return int(best[int(rng.stream(seed, len(actions))[0]) % len(best)])
+        return int(best[int(rng.stream(moment.seed, len(moment.actions))[0]) % len(best)])
 
     def value(self, state: State) -> float:
         """What seat 0 gets when both play perfectly from here."""

@@ -6,6 +6,7 @@ import pytest
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GAME_OVER
+from asyncplay.worker.moment import Moment
 from asyncplay.worker.opponents import RandomOpponent, opponent
 from asyncplay.worker.perfect import PerfectOpponent
 
@@ -18,7 +19,8 @@ def play(seats: list, seed: int) -> float:
     legal, returns = np.empty(9, np.int32), np.zeros(2)
     while (seat := int(GAME.kernels.to_move(GAME.rules, state))) != GAME_OVER:
         n_legal = int(GAME.kernels.legal(GAME.rules, state, legal))
-        actions.append(seats[seat].decide(np.array(actions, np.int32), legal[:n_legal], seed))
+        moment = Moment(state, np.array(actions, np.int32), legal[:n_legal], seed)
+        actions.append(seats[seat].decide(moment))
         GAME.kernels.play(GAME.rules, state, actions[-1])
     GAME.kernels.returns(GAME.rules, state, returns)
     return float(returns[0])
@@ -42,10 +44,11 @@ def test_it_never_loses_to_random_play_and_nearly_always_wins():
 def test_an_answer_to_the_corner_off_the_centre_loses():
     """The textbook blunder: after a corner, only the centre draws."""
     perfect = PerfectOpponent("tictactoe")
-    legal = np.arange(1, 9, dtype=np.int32)
-    assert {perfect.decide(np.array([0], np.int32), legal, seed) for seed in range(30)} == {4}
+    state, legal = GAME.new_state(), np.arange(1, 9, dtype=np.int32)
+    GAME.kernels.play(GAME.rules, state, 0)
+    assert {perfect.decide(Moment(state, np.array([0], np.int32), legal, seed)) for seed in range(30)} == {4}
 
 
 def test_a_game_nobody_has_solved_is_refused():
     with pytest.raises(AsyncplayError, match="nobody plays connect4 perfectly here; known are tictactoe"):
-        opponent("perfect", "connect4")
+        opponent("perfect", games.load("connect4"))

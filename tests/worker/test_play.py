@@ -8,15 +8,19 @@ import pytest
 from rig import inline_pool
 
 from asyncplay import games
-from asyncplay.coordinator.arena import Match, score
+from asyncplay.coordinator.arena import Match, Score, compare, score
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Estimates, Positions
+from asyncplay.search import entries
 from asyncplay.settings import Settings
 from asyncplay.spine import Spine
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
+from asyncplay.worker.opponents import opponent
 
 GAME = games.load("tictactoe")
 SEED = 5
@@ -26,7 +30,7 @@ def uniform(positions: Positions) -> Callable[[], Estimates]:
     """A network that knows nothing."""
     widths = np.diff(positions.offsets)
     priors = np.repeat(1 / widths, widths).astype(np.float32)
-    return lambda: Estimates(priors, np.zeros((len(widths), 2), np.float32), 3)
+    return lambda: Estimates(priors, np.zeros((len(widths), 3), np.float32), 3)
 
 
 def search(simulations: int, *, is_match: bool = False) -> bytes:
@@ -34,11 +38,11 @@ def search(simulations: int, *, is_match: bool = False) -> bytes:
     return encode(SearchSpec(simulations, 1, 1.5, 0.2, 0.6, weight, np.array(temperatures), 1))
 
 
-async def run(work: Work, workers: int = 2) -> Spine:
+async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Spine:
     settings = Settings(timeout_ms=None, max_rows=256)
     spine = Spine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True)
     for model in (0, 1, 2):
-        spine.serve(model, Endpoint(GAME.features, GAME.actions, uniform))
+        spine.serve(model, Endpoint(game.features, game.actions, uniform))
     async with asyncio.timeout(60):
         await spine.run()
     return spine
@@ -157,3 +161,47 @@ async def test_a_worker_that_remembers_asks_less_and_says_how_much():
         np.testing.assert_array_equal(left.actions, right.actions)
         np.testing.assert_array_equal(left.targets, right.targets)
     assert 0 <= plain - asked - spared <= 16 * 20  # the last rows spared had no ask after them to tell of them
+
+
+def test_points_of_more_than_two_seats_are_compared_with_the_others():
+    """Two deals of three seats; the hero has 10 and the others 4 on average in the first, 1 and 1 in the second."""
+    first = {0: [10, 0, 8], 1: [8, 10, 0], 2: [4, 4, 10]}
+    second = {3: [1, 1, 1], 4: [1, 1, 1], 5: [1, 1, 1]}
+    result = compare({unit: np.array(points, float) for unit, points in (first | second).items()}, 3)
+
+    assert result.score == 3.0
+    assert (result.wins, result.draws, result.losses) == (3, 3, 0)
+    assert result.points == (5.5, 5.5, 5.5)
+    assert result.others == 2.5
+    assert result.high - result.low == pytest.approx(2 * 1.96 * np.std([6, 0], ddof=1) / 2**0.5)
+    assert str(result).startswith("+3.00 points above the others' 2.50 (")
+
+
+BLOB = games.load("blob", {"players": 3, "cards": 2})
+
+
+async def play_blob(rival: str, n_games: int) -> Score:
+    entries.warm(BLOB)  # compiling is not what the time limit is for
+    spec = MatchSpec("blob", '{"players": 3, "cards": 2}', 8, search(20, is_match=True), "model:1", rival, 0)
+    match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), n_games, 3)
+    await run(match.work, game=BLOB)
+    return match.score()
+
+
+async def test_a_match_of_three_seats_is_told_in_points():
+    """Each deal from each seat; the search knows nothing but the rules, and beats random play all the same."""
+    result = await play_blob("random", 88)
+
+    assert result.games == 90
+    assert result.wins + result.draws + result.losses == 90
+    assert len(result.points) == 3
+    assert result.low > 0
+
+
+async def test_the_rule_based_player_is_harder_to_beat_than_random_play():
+    assert (await play_blob("rules", 90)).score < (await play_blob("random", 90)).score
+
+
+def test_a_game_without_a_rule_based_player_says_so():
+    with pytest.raises(AsyncplayError, match="connect4 has no rule-based player"):
+        opponent("rules", games.load("connect4"))
