@@ -199,6 +199,7 @@ def _sample_game() -> Game:
         legal=legal,
         offsets=offsets_of(np.full(ROWS, ACTIONS)),
         targets=targets,
+        values=np.zeros((ROWS, 2), np.float32),
     )
 
 
