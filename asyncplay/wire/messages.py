@@ -271,7 +271,7 @@ class SearchSpec(Message):
     noise_alpha: float
     noise_weight: float
     temperatures: Doubles  # by decision of the game or round, the last one for the rest
-    worlds: int  # imagined for each decision where something is hidden, each with all the simulations
+    worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
 
 
 @dataclass(frozen=True, slots=True, eq=False)

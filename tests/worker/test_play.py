@@ -35,7 +35,7 @@ def uniform(positions: Positions) -> Callable[[], Estimates]:
 
 def search(simulations: int, *, is_match: bool = False) -> bytes:
     weight, temperatures = (0.0, [0.0]) if is_match else (0.25, [1.0] * 4 + [0.0])
-    return encode(SearchSpec(simulations, 1, 1.5, 0.2, 0.6, weight, np.array(temperatures), 1))
+    return encode(SearchSpec(simulations, 1, 1.5, 0.2, 0.6, weight, np.array(temperatures)))
 
 
 async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Spine:
