@@ -57,7 +57,7 @@ def measure(pairs: int = PAIRS) -> dict[str, Any]:
         return 0
 
     run_loop(run())
-    costs = [1 - with_it / without for with_it, without in zip(shown, alone, strict=True)]
+    costs = [1 - with_it / max(without, 1.0) for with_it, without in zip(shown, alone, strict=True)]
     low, high = interval(costs)
     return {
         "cost": statistics.median(costs),
