@@ -244,7 +244,7 @@ def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool 
     Parameters
     ----------
     backend
-        auto, torch or onnx-fp32.
+        auto, torch, onnx-fp32 or onnx-int8.
     """
     from asyncplay.bench import report, selfplay
 

@@ -291,8 +291,8 @@ class BatchSection(Section):
 class DeviceSection(Section):
     """What computes. TOML section ``[device]``."""
 
-    backend: Literal["auto", "torch", "onnx-fp32", "sim"] = "auto"
-    """"auto" measures at the start and takes the fastest; "sim" is the simulated accelerator."""
+    backend: Literal["auto", "torch", "onnx-fp32", "onnx-int8", "sim"] = "auto"
+    """"auto" measures at the start and takes the fastest; "onnx-int8" rounds; "sim" is the simulated accelerator."""
 
     threads: int = Field(0, ge=0)
     """Threads of the model on a CPU; 0 measures and chooses."""

@@ -39,6 +39,7 @@ from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights, from_bytes, snapshot, to_bytes
 from asyncplay.neural_memory import Memory, Stored, losses, read_stored, recall, remember
 from asyncplay.payloads import Ints, Positions
+from asyncplay.sampling import random_rows
 from asyncplay.search import entries
 from asyncplay.spine import Spine
 from asyncplay.wire.codec import encode
@@ -100,6 +101,7 @@ def open_model(config: Config, shape: NetShape, weights: Weights, version: int, 
         option.threads,
         max_rows=config.batch.max_rows,
         sim=build.sim_speed(config),
+        sample=random_rows(load_game(config), SAMPLE_ROWS) if option.backend == "onnx-int8" else None,
     )
 
 

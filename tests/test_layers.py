@@ -45,6 +45,7 @@ KNOW_EVERYBODY = {
     "app",
     "build",
     "neural",
+    "sampling",
     "synthetic",
     "tabular",
     "evaluate",

@@ -31,9 +31,9 @@ __all__ = [
     "usable_cores",
 ]
 
-REAL = ("cuda", "mps", "torch-cpu", "onnx-fp32")
-BACKENDS = (*REAL, "sim")
-ON_CPU = ("torch-cpu", "onnx-fp32")
+REAL = ("cuda", "mps", "torch-cpu", "onnx-fp32")  # what "auto" chooses from: all that compute exactly
+BACKENDS = (*REAL, "onnx-int8", "sim")
+ON_CPU = ("torch-cpu", "onnx-fp32", "onnx-int8")
 _WANTING = {"cuda": "CUDA device", "mps": "Apple GPU that torch can use"}
 
 
@@ -116,6 +116,7 @@ def open_backend(
     *,
     max_rows: int = 1024,  # the largest batch that an accelerator is tuned for
     sim: SimSpeed | None = None,  # needed by "sim" only
+    sample: Positions | None = None,  # needed by "onnx-int8" only: rows as they will come
 ) -> Backend:
     """Raises AsyncplayError for a name that means nothing or nothing here."""
     _check(name)
@@ -126,6 +127,11 @@ def open_backend(
         from asyncplay.model.backends.onnx_backend import OnnxBackend
 
         return OnnxBackend(shape, weights, version, threads=threads)
+    if name == "onnx-int8":
+        from asyncplay.model.backends.int8_backend import Int8Backend
+
+        assert sample is not None, "integers need rows to be measured on"
+        return Int8Backend(shape, weights, version, threads=threads, sample=sample)
     from asyncplay.model.backends.torch_backend import TorchBackend
 
     device = "cpu" if name == "torch-cpu" else name

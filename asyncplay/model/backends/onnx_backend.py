@@ -35,7 +35,7 @@ class OnnxBackend:
         return lambda: estimates
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
-        return Prepared(version, _session(onnx_graph.with_weights(self._graph, weights), self._threads))
+        return Prepared(version, make_session(onnx_graph.with_weights(self._graph, weights), self._threads))
 
     def swap(self, prepared: Prepared) -> None:
         self._current = prepared
@@ -48,7 +48,7 @@ def _graph(shape: NetShape) -> onnx.ModelProto:
     return onnx_graph.write_graph(nets.build(shape, seed=0), shape)
 
 
-def _session(model: bytes, threads: int) -> onnxruntime.InferenceSession:
+def make_session(model: bytes, threads: int) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

@@ -1,0 +1,92 @@
+"""Inference on CPUs with onnxruntime, matrix products in 8-bit integers where that changes hardly anything."""
+
+import logging
+from collections.abc import Mapping
+
+import numpy as np
+import onnxruntime
+
+from asyncplay.model import onnx_graph, quantize
+from asyncplay.model.backend import Finish, Prepared
+from asyncplay.model.backends.onnx_backend import OUTPUTS, OnnxBackend, make_session
+from asyncplay.model.priors import legal_priors
+from asyncplay.model.shape import NetShape
+from asyncplay.payloads import Array, Estimates, Floats, Positions
+
+log = logging.getLogger(__name__)
+
+MOST_KL = 1e-3  # of the policies, float32 against integers, in nats
+MOST_VALUE_ERROR = 0.01  # mean distance of the values, which run from -1 to 1
+WEIGHT_LIMITS = (127, 63)  # without VNNI, products of full bytes overflow; those of half the range do not
+RECENT_ROWS, RECENT_EVERY = 512, 16
+LEAST_PRIOR = 1e-9
+
+
+class Int8Backend(OnnxBackend):
+    """Every version is quantised and compared with float32 before it answers, by whoever calls ``prepare``.
+
+    Both are done on the latest rows that were asked about, or on ``sample`` before there are any. Where policies
+    or values differ by too much the version answers in float32, and the log says so.
+    """
+
+    name = "onnx-int8"
+
+    def __init__(
+        self, shape: NetShape, weights: Mapping[str, Array], version: int, *, threads: int, sample: Positions
+    ) -> None:
+        self._recent = sample
+        self._launches = 0
+        super().__init__(shape, weights, version, threads=threads)
+
+    def launch(self, positions: Positions) -> Finish:
+        if self._launches % RECENT_EVERY == 0:
+            self._recent = _first_rows(positions)
+        self._launches += 1
+        return super().launch(positions)
+
+    def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
+        recent, exact = self._recent, super().prepare(weights, version)
+        wanted, ranges = _answers(exact.engine, recent), self._ranges(weights, recent)
+        for limit in WEIGHT_LIMITS:
+            model = quantize.quantized(self._graph, weights, ranges, limit)
+            session = make_session(model, self._threads)
+            found = _answers(session, recent)
+            kl = divergence(wanted.priors, found.priors, recent)
+            error = float(np.abs(wanted.values - found.values).mean())
+            words = (
+                f"KL {kl:.1e} (at most {MOST_KL:.0e}), values differ by {error:.1e} (at most {MOST_VALUE_ERROR:.0e})"
+            )
+            if kl <= MOST_KL and error <= MOST_VALUE_ERROR:
+                log.info("version %d in int8: %s", version, words)
+                return Prepared(version, session)
+        log.warning("version %d stays in float32, in int8 it has %s", version, words)
+        return exact
+
+    def _ranges(self, weights: Mapping[str, Array], rows: Positions) -> dict[str, quantize.Range]:
+        """What the inputs of all linear layers are on these rows."""
+        shown = quantize.with_inputs_shown(self._graph)
+        session = make_session(onnx_graph.with_weights(shown, weights), self._threads)
+        names = sorted(quantize.linear_inputs(self._graph) - {onnx_graph.INPUT})
+        features = rows.features.astype(np.float32, copy=False)
+        seen = dict(zip(names, session.run(names, {onnx_graph.INPUT: features}), strict=True))
+        seen[onnx_graph.INPUT] = features
+        return {name: quantize.range_of(seen[name]) for name in sorted(quantize.linear_inputs(self._graph))}
+
+
+def divergence(wanted: Floats, found: Floats, rows: Positions) -> float:
+    """The mean KL of policies, ``found`` against ``wanted``, both float32[L]."""
+    terms = wanted * (np.log(wanted + LEAST_PRIOR) - np.log(found + LEAST_PRIOR))
+    return float(np.add.reduceat(terms, rows.offsets[:-1]).mean())
+
+
+def _answers(session: onnxruntime.InferenceSession, rows: Positions) -> Estimates:
+    features = rows.features.astype(np.float32, copy=False)
+    logits, values = session.run(OUTPUTS, {onnx_graph.INPUT: features})
+    return Estimates(legal_priors(logits, rows.legal, rows.offsets), values, 0)
+
+
+def _first_rows(positions: Positions) -> Positions:
+    """Copies: the arrays of a batch are used again."""
+    n_rows = min(len(positions.features), RECENT_ROWS)
+    legal = positions.legal[: positions.offsets[n_rows]].copy()
+    return Positions(positions.features[:n_rows].copy(), legal, positions.offsets[: n_rows + 1].copy())

@@ -1,0 +1,110 @@
+"""Matrix products in 8-bit integers: the same graph with the linear layers replaced.
+
+Activations become unsigned bytes by one scale for a layer's whole input, taken from rows seen; weights become
+signed bytes by a scale for each unit. onnxruntime fuses the pairs of nodes around each product into one integer
+kernel. Convolutions and everything else stay as they are.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from asyncplay.payloads import Array, Floats
+
+LINEAR = "Gemm"
+LEAST_SCALE = 1e-8
+
+
+class Range(NamedTuple):
+    """The values that a layer's input took, 0 included."""
+
+    low: float
+    high: float
+
+    @property
+    def scale(self) -> float:
+        return max((self.high - self.low) / 255, LEAST_SCALE)
+
+    @property
+    def zero(self) -> int:
+        """The byte that stands for 0."""
+        return int(np.clip(round(-self.low / self.scale), 0, 255))
+
+
+def with_inputs_shown(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The same model with the inputs of all linear layers as further outputs."""
+    shown = onnx.ModelProto()
+    shown.CopyFrom(model)
+    known = {value.name for value in model.graph.input}
+    shown.graph.output.extend(
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in linear_inputs(model) - known
+    )
+    return shown
+
+
+def linear_inputs(model: onnx.ModelProto) -> set[str]:
+    return {node.input[0] for node in model.graph.node if node.op_type == LINEAR}
+
+
+def range_of(values: Floats) -> Range:
+    return Range(min(float(values.min()), 0.0), max(float(values.max()), 0.0))
+
+
+def quantized(model: onnx.ModelProto, weights: Mapping[str, Array], ranges: Mapping[str, Range], largest: int) -> bytes:
+    """The serialised model; weights use -``largest`` .. ``largest`` of their byte."""
+    filled = onnx.ModelProto()
+    filled.CopyFrom(model)
+    del filled.graph.node[:]
+    replaced: set[str] = set()
+    for name, seen in ranges.items():
+        filled.graph.initializer.extend(_input_numbers(name, seen))
+        filled.graph.node.extend(_input_nodes(name) if name == onnx_input(model) else ())
+    for node in model.graph.node:
+        if node.op_type == LINEAR:
+            replaced.add(node.input[1])
+            filled.graph.initializer.extend(_weight_numbers(node.input[1], weights[node.input[1]], largest))
+            filled.graph.node.extend(_product(node))
+        else:
+            filled.graph.node.append(node)
+        filled.graph.node.extend(new for name in node.output if name in ranges for new in _input_nodes(name))
+    kept = {name: value for name, value in weights.items() if name not in replaced}
+    filled.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in kept.items())
+    return bytes(filled.SerializeToString())
+
+
+def onnx_input(model: onnx.ModelProto) -> str:
+    return str(model.graph.input[0].name)
+
+
+def _input_numbers(name: str, seen: Range) -> Iterator[onnx.TensorProto]:
+    yield numpy_helper.from_array(np.array(seen.scale, np.float32), f"{name}.scale")
+    yield numpy_helper.from_array(np.array(seen.zero, np.uint8), f"{name}.zero")
+
+
+def _input_nodes(name: str) -> Iterator[onnx.NodeProto]:
+    """A layer's input to bytes and back; the way back is what the product is fused with."""
+    numbers = [f"{name}.scale", f"{name}.zero"]
+    yield helper.make_node("QuantizeLinear", [name, *numbers], [f"{name}.bytes"])
+    yield helper.make_node("DequantizeLinear", [f"{name}.bytes", *numbers], [f"{name}.rounded"])
+
+
+def _weight_numbers(name: str, weight: Array, largest: int) -> Iterator[onnx.TensorProto]:
+    """``weight`` float32[outputs, inputs] turned to int8[inputs, outputs], a scale for each output."""
+    scales = np.maximum(np.abs(weight).max(axis=1) / largest, LEAST_SCALE).astype(np.float32)
+    rounded = np.ascontiguousarray(np.rint(weight / scales[:, None]).astype(np.int8).T)
+    yield numpy_helper.from_array(rounded, f"{name}.bytes")
+    yield numpy_helper.from_array(scales, f"{name}.scale")
+    yield numpy_helper.from_array(np.zeros(len(scales), np.int8), f"{name}.zero")
+
+
+def _product(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
+    """input @ weight + bias."""
+    source, weight, bias = node.input
+    weight_bytes = [f"{weight}.bytes", f"{weight}.scale", f"{weight}.zero"]
+    product = f"{node.output[0]}.product"
+    yield helper.make_node("DequantizeLinear", weight_bytes, [f"{weight}.rounded"], axis=1)
+    yield helper.make_node("MatMul", [f"{source}.rounded", f"{weight}.rounded"], [product])
+    yield helper.make_node("Add", [product, bias], [node.output[0]])

@@ -1,0 +1,70 @@
+"""Integers instead of floats: nearly the same answers, or none of it."""
+
+import logging
+
+import numpy as np
+import pytest
+from model_cases import BOARD, ENCODER, MLP, random_positions, shaken
+
+from asyncplay.model.backends.int8_backend import MOST_KL, MOST_VALUE_ERROR, Int8Backend, divergence
+from asyncplay.model.backends.onnx_backend import OnnxBackend
+from asyncplay.model.nets import build
+from asyncplay.model.weights import snapshot
+
+SHAPES = [MLP, BOARD, ENCODER]
+
+
+def weights_of(shape, seed=0):
+    return shaken(snapshot(build(shape, seed)), seed)
+
+
+def answers(shape, weights, rows, sample=None):
+    """What both backends say of the rows."""
+    small = Int8Backend(shape, weights, 1, threads=1, sample=sample or rows)
+    exact = OnnxBackend(shape, weights, 1, threads=1)
+    return small.launch(rows)(), exact.launch(rows)()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.kind)
+def test_integers_answer_nearly_as_floats_do(shape):
+    rows = random_positions(shape, 200)
+    small, exact = answers(shape, weights_of(shape), rows)
+
+    assert divergence(exact.priors, small.priors, rows) <= MOST_KL
+    assert np.abs(small.values - exact.values).mean() <= MOST_VALUE_ERROR
+    assert (small.values != exact.values).any(), "nothing was quantised"
+
+
+def test_a_network_that_does_not_bear_it_stays_in_floats(caplog):
+    """Logits of hundreds: a rounding of one part in 255 changes which action is the best."""
+    weights = {name: value * (300 if name.startswith("policy") else 1) for name, value in weights_of(MLP).items()}
+    rows = random_positions(MLP, 200)
+    with caplog.at_level(logging.WARNING):
+        small, exact = answers(MLP, weights, rows)
+
+    np.testing.assert_array_equal(small.priors, exact.priors)
+    assert "version 1 stays in float32, in int8 it has KL" in caplog.text
+
+
+def test_a_publish_is_measured_on_the_latest_rows():
+    """The sample says that all features are 0; rows that were asked about since know better."""
+    blank = random_positions(ENCODER, 50)._replace(features=np.zeros((50, ENCODER.features), np.float32))
+    backend = Int8Backend(ENCODER, weights_of(ENCODER), 1, threads=1, sample=blank)
+    rows = random_positions(ENCODER, 200)
+    backend.launch(rows)
+    weights = weights_of(ENCODER, 3)
+    backend.swap(backend.prepare(weights, 2))
+    found = backend.launch(rows)()
+
+    assert found.version == 2
+    exact = OnnxBackend(ENCODER, weights, 2, threads=1).launch(rows)()
+    assert 0 < divergence(exact.priors, found.priors, rows) <= MOST_KL
+
+
+def test_the_divergence_of_a_policy_from_itself_is_nothing():
+    """And of a sure one from an even one over two actions it is ln 2."""
+    rows = random_positions(MLP, 1)._replace(legal=np.arange(2, dtype=np.int32), offsets=np.array([0, 2], np.int32))
+    sure, even = np.array([1, 0], np.float32), np.array([0.5, 0.5], np.float32)
+
+    assert divergence(sure, sure, rows) == 0
+    assert divergence(sure, even, rows) == pytest.approx(np.log(2), rel=1e-5)
