@@ -21,7 +21,7 @@ from asyncplay.worker.main import run as worker_entry
 SYNCS, SYNC_BYTES = 20, 4096
 ROUNDS, ROUND_BYTES = 300, 4096
 SLOW_SPAWN_S, SLOW_ROUND_US, SLOW_SYNC_MS = 5.0, 1000.0, 20.0
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def judge_spawn(seconds: float) -> Finding:

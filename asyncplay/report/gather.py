@@ -1,14 +1,14 @@
 """What a page needs of a run, read from its store in one go."""
 
-import math
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from asyncplay.archive.summary import N_PERIODS, Summary, from_tallies
 from asyncplay.data.reader import Event, read_events, read_metrics, read_tallies, reading
 from asyncplay.data.store import read_meta
-from asyncplay.report.plots import Bar, Line, Mark, Point
+from asyncplay.report.plots import Bar, Line, Mark, Point, thinned
 
 
 class Material(NamedTuple):
@@ -51,9 +51,13 @@ def strengths_of(material: Material) -> list[Mark]:
     return [
         Mark(name.removeprefix("strength/"), time_s, value, value, value)
         for name, points in found.items()
-        for time_s, value in points
-        if math.isfinite(value)
+        for time_s, value in thinned(changes(points))
     ]
+
+
+def changes(points: list[Point]) -> list[Point]:
+    """Without those that repeat the one before: what is measured now and then is recorded each interval."""
+    return points[:1] + [point for before, point in pairwise(points) if point[1] != before[1]]
 
 
 def seats_of(material: Material) -> list[Bar]:

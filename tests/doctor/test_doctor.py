@@ -197,6 +197,7 @@ def test_what_would_break_a_run_is_exit_code_3(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.process
+@pytest.mark.timeout(300)
 def test_a_whole_examination_measures_every_part_of_this_machine(capsys, tmp_path):
     status = cli.main(["doctor", "--json", "--run", str(tmp_path)])
     told = {one["name"]: one for one in json.loads(capsys.readouterr().out)["findings"]}

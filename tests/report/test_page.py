@@ -12,6 +12,7 @@ from archive.stored import START_S, make_run
 
 from asyncplay import cli
 from asyncplay.data.entries import EventEntry, MetricsEntry, Note
+from asyncplay.report.gather import gather, strengths_of
 
 PLOTS = ("throughput", "work", "batches", "loss", "strength", "seats", "ends", "trials")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -67,6 +68,21 @@ def test_a_run_that_has_hardly_begun_has_a_page_too(tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert drawn(page) == {**dict.fromkeys(PLOTS, "no"), "loss": "yes"}
     assert "no setting was changed while it ran" in page
+
+
+def test_a_strength_is_drawn_where_it_was_measured_and_not_where_it_was_only_recorded(tmp_path):
+    store = make_run(tmp_path / "run", [])
+    worth = [0.9, 0.9, 0.9, 0.4, 0.4, 0.01, 0.01]
+    store.write(
+        [], [MetricsEntry(START_S + second, {"strength/NashConv": value}) for second, value in enumerate(worth)]
+    )
+    store.close()
+    marks = strengths_of(gather(tmp_path / "run"))
+    assert [(mark.name, mark.time_s, mark.value) for mark in marks] == [
+        ("NashConv", 0.0, 0.9),
+        ("NashConv", 3.0, 0.4),
+        ("NashConv", 5.0, 0.01),
+    ]
 
 
 def test_a_page_that_cannot_be_written_is_one_line(run, capsys):
