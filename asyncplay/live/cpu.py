@@ -65,19 +65,21 @@ def _busy_s(cores: set[int]) -> float:
 
 
 def _process(pid: int) -> Process | None:
-    """None for one that is gone."""
+    """None for one that is gone. Of a worker only the thread that plays is asked how long it waited: with many workers
+    all their threads took milliseconds to look at."""
     place = PROC / str(pid)
     try:
         words = (place / "stat").read_text().rpartition(")")[2].split()
-        waited_ns = sum(_waited_ns(task) for task in (place / "task").iterdir())
+        threads = (place / "task").iterdir() if pid == os.getpid() else [place]
+        waited_ns = sum(_waited_ns(thread) for thread in threads)
     except (FileNotFoundError, ProcessLookupError):
         return None
     return Process((int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"), waited_ns / 1e9)
 
 
-def _waited_ns(task: Path) -> int:
+def _waited_ns(thread: Path) -> int:
     """0 for a thread that is gone, and where the kernel does not count it."""
     try:
-        return int((task / "schedstat").read_text().split()[1])
+        return int((thread / "schedstat").read_text().split()[1])
     except (FileNotFoundError, ProcessLookupError, IndexError):
         return 0

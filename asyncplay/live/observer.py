@@ -41,9 +41,10 @@ class Observer:
     is_stopping: bool = False
     _began_s: float = field(init=False)
     _n_looks: int = field(init=False, default=0)
+    _first_units: int = field(init=False)  # that a resumed run had done before it began
 
     def __post_init__(self) -> None:
-        self._began_s = self.clock()
+        self._began_s, self._first_units = self.clock(), self.subject.figures().units
 
     async def run(self) -> None:
         while True:
@@ -101,7 +102,8 @@ class Observer:
             left_s = max(self.subject.budget_s - elapsed_s, 0.0)
             budgets.append(Budget("s", elapsed_s, self.subject.budget_s, left_s))
         if wanted:
-            eta_s = (wanted - figures.units) * elapsed_s / figures.units if figures.units else None
+            gained = figures.units - self._first_units
+            eta_s = (wanted - figures.units) * elapsed_s / gained if gained > 0 else None
             budgets.append(Budget(figures.unit, figures.units, wanted, eta_s))
         return min(budgets, key=lambda budget: 1e300 if budget.eta_s is None else budget.eta_s, default=None)
 

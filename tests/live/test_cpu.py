@@ -7,10 +7,13 @@ import pytest
 
 from asyncplay.live import cpu
 
+US, WORKER = 7, 8
+
 
 @pytest.fixture
 def proc(tmp_path, monkeypatch):
     monkeypatch.setattr(cpu, "PROC", tmp_path)
+    monkeypatch.setattr(os, "getpid", lambda: US)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 2}, raising=False)
     return tmp_path
 
@@ -23,6 +26,7 @@ def set_process(proc, pid: int, ticks: tuple[int, int], waited_ns: list[int]) ->
     place = proc / str(pid)
     place.mkdir(exist_ok=True)
     (place / "stat").write_text(f"{pid} (a) b) c) S 1 1 1 0 -1 0 0 0 0 0 {ticks[0]} {ticks[1]} 0 0 20 0\n")
+    (place / "schedstat").write_text(f"123 {waited_ns[0]} 5\n")
     for number, waited in enumerate(waited_ns):
         (place / "task" / str(number)).mkdir(parents=True, exist_ok=True)
         (place / "task" / str(number) / "schedstat").write_text(f"123 {waited} 5\n")
@@ -44,6 +48,14 @@ def test_the_cores_we_may_use_are_shared_out_between_us_and_the_others(proc):
     assert found.foreign == pytest.approx((100 - 20) * tick_s)
     assert found.waiting == pytest.approx(0.5)
     assert found.starved == pytest.approx(0.5 / (0.5 + 20 * tick_s))
+
+
+def test_of_a_worker_only_its_first_thread_is_asked(proc):
+    set_stat(proc, "0 0 0 0 0 0 0 0", "0", "0 0 0 0 0 0 0 0")
+    for pid in (US, WORKER):
+        set_process(proc, pid, (1, 1), [2_000_000_000, 1_000_000_000])
+    own = cpu.look([US, WORKER], 0.0).own
+    assert (own[US].waited_s, own[WORKER].waited_s) == (3.0, 2.0)
 
 
 def test_a_process_that_came_or_went_in_between_is_left_out(proc):

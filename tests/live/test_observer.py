@@ -13,8 +13,8 @@ from asyncplay.live.trial import SETTLE_S, WINDOW_S
 class Rig:
     """A run of 1,000 rows/s and 10 games/s, on a clock that the test moves."""
 
-    def __init__(self, *, units_wanted: int = 0, budget_s: float = 0.0) -> None:
-        self.now_s, self.states = 100.0, ("ready", "ready")
+    def __init__(self, *, units_wanted: int = 0, budget_s: float = 0.0, begin_s: float = 100.0) -> None:
+        self.now_s, self.states = begin_s, ("ready", "ready")
         self.stops: list[bool] = []
         self.notes: list[tuple[str, str]] = []
         self.settings = settings(timeout_ms=2)
@@ -72,6 +72,13 @@ async def test_the_budget_that_ends_the_run_first_is_shown(units_wanted, budget_
     rig.go(10)
     budget = (await rig.station.look()).budget
     assert (budget.unit, budget.eta_s) == (unit, pytest.approx(eta_s))
+
+
+async def test_a_resumed_run_is_foretold_by_what_it_does_now():
+    rig = Rig(units_wanted=1000, begin_s=150.0)  # 500 games were there before
+    rig.go(10)
+    budget = (await rig.station.look()).budget
+    assert (budget.done, budget.eta_s) == (600, pytest.approx(40.0))
 
 
 async def test_a_budget_of_games_cannot_be_foretold_before_the_first_game():
