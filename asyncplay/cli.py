@@ -124,7 +124,7 @@ def evaluate(
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Let what a run has learned play a match: sides alternate, openings are paired.
+    """Let what a run has learned play a match; of a run that solves by table, say how far it is from equilibrium.
 
     Parameters
     ----------
@@ -271,6 +271,36 @@ def bench_console(*, json: bool = False) -> int:
     from asyncplay.bench import console, report
 
     return report.show(console.measure(), as_json=json)
+
+
+@bench.command(name="deltas")
+def bench_deltas(*, quick: bool = False, json: bool = False) -> int:
+    """What a batch of a tabular run sends, and whether its rate stays the same while the table fills.
+
+    Parameters
+    ----------
+    quick
+        Thirty seconds instead of ten minutes.
+    """
+    from asyncplay.bench import deltas, report
+
+    return report.show(deltas.measure(quick=quick), as_json=json)
+
+
+@bench.command(name="split")
+def bench_split(*, json: bool = False) -> int:
+    """No iteration is lost in the split, by arithmetic and with real processes."""
+    from asyncplay.bench import report, split
+
+    return report.show(split.measure(), as_json=json)
+
+
+@bench.command(name="scaling")
+def bench_scaling(*, json: bool = False) -> int:
+    """Two workers against one over a table of 30 MB, merging included."""
+    from asyncplay.bench import report, scaling
+
+    return report.show(scaling.measure(), as_json=json)
 
 
 def main(arguments: list[str] | None = None) -> int:

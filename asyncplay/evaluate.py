@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay import build
+from asyncplay import build, solved
 from asyncplay.config import Config, load
 from asyncplay.coordinator.arena import Match, Score
 from asyncplay.coordinator.evaluator import Endpoint
@@ -43,7 +43,10 @@ class Question(NamedTuple):
 
 
 async def evaluate(question: Question) -> dict[str, Any]:
-    """Play the match and return what ``asyncplay eval --json`` prints; sides alternate, openings are paired."""
+    """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
+    that solves by table how far it is from equilibrium."""
+    if (solving := solved.config_of(question.run)) is not None:
+        return solved.evaluate(question.run, solving)
     config, shape = _read(question.run)
     game = load_game(config)
     hero = question.version if question.version is not None else versions(question.run)[-1]

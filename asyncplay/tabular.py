@@ -13,13 +13,14 @@ import psutil
 
 from asyncplay import build
 from asyncplay.config import Config, SolveSection
-from asyncplay.coordinator import past
+from asyncplay.coordinator import past, saver
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.pace import Pace, idle_warning
 from asyncplay.coordinator.past import Past
 from asyncplay.coordinator.rounds import ROLE, Rounds
 from asyncplay.coordinator.saver import Saver, Schedule
+from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Keep, Snapshot
 from asyncplay.data.policies import save_policy
 from asyncplay.errors import AsyncplayError
@@ -90,6 +91,8 @@ class TabularRun:
 
     def __init__(self, config: Config, folder: Path, say: Say, found: Snapshot | None = None) -> None:
         self._config, self._folder, self._say = config, folder, say
+        if found is None and checkpoint.numbers(folder / saver.FOLDER):
+            raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
         self._warm_kernels()
         self.game = solvable.compile_game(config.game.name, config.game.options)
         workers = n_started(config)

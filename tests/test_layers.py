@@ -48,6 +48,7 @@ KNOW_EVERYBODY = {
     "sampling",
     "synthetic",
     "tabular",
+    "solved",
     "evaluate",
     "bench",
     "doctor",

@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ import pytest
 
 from asyncplay import tabular
 from asyncplay.app import run_loop
-from asyncplay.config import Config, load
+from asyncplay.config import Config, dump, load
 from asyncplay.coordinator import past
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.store import open_read_only
 from asyncplay.errors import AsyncplayError
+from asyncplay.evaluate import Question, evaluate
 from asyncplay.pools.local import LocalPool
 from asyncplay.search.forest import grow
 from asyncplay.tabular import TabularRun, check_memory, memory_needed
@@ -195,3 +198,43 @@ def test_a_policy_and_a_checkpoint_are_left_at_the_end(tmp_path):
     np.testing.assert_array_equal(found.snapshot.arrays["table"], run.table.values)
     assert [path.name for path in (tmp_path / "run" / "policies").iterdir()] == ["000000000003000.safetensors"]
     assert run.worth.nash_conv < 1.0
+
+
+def test_a_solved_run_is_evaluated_exactly(tmp_path):
+    run, _ = solve(small(), tmp_path / "run")
+    (tmp_path / "run" / "config.toml").write_text(dump(small()))
+    question = Question(tmp_path / "run", "random", 1, 1)
+    result = asyncio.run(evaluate(question))
+
+    assert (result["game"], result["iterations"]) == ("leduc", 3000)
+    assert result["nash_conv"] == pytest.approx(run.worth.nash_conv, abs=1e-12)
+    assert result["exploitability"] == pytest.approx(result["nash_conv"] / 2)
+    assert sum(result["values"]) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_folder_without_a_whole_checkpoint_cannot_be_evaluated(tmp_path):
+    (tmp_path / "config.toml").write_text(dump(small()))
+    with pytest.raises(AsyncplayError, match="cannot be evaluated: it has no checkpoint yet"):
+        asyncio.run(evaluate(Question(tmp_path, "random", 1, 1)))
+
+
+def test_events_and_figures_of_a_run_are_in_its_store(tmp_path):
+    def measure_at_the_end(run: TabularRun) -> None:
+        def merged() -> None:
+            if run.rounds.stats.iterations == 3000:
+                run.measure({"iterations": 3000.0})
+
+        run.rounds.on_merged = merged
+
+    solve(small(), tmp_path / "run", prepare=measure_at_the_end)
+    with closing(open_read_only(tmp_path / "run")) as store:
+        kinds = [kind for (kind,) in store.execute("SELECT kind FROM events ORDER BY rowid")]
+        values = [value for (value,) in store.execute("SELECT value FROM metrics WHERE name = 'iterations'")]
+    assert kinds == ["start", "stop"]
+    assert values == [3000]
+
+
+def test_a_folder_that_holds_a_solving_run_is_not_begun_anew(tmp_path):
+    solve(small(), tmp_path / "run")
+    with pytest.raises(AsyncplayError, match="holds a run with a checkpoint; `asyncplay train --resume"):
+        TabularRun(small(), tmp_path / "run", lambda line: None)

@@ -41,7 +41,7 @@ class Plan(Protocol):
     def portion(self) -> int:
         """Units that an idle worker may be given now, 0 for none."""
 
-    def prepare(self, member: Member, piece: Piece, now_s: float) -> None:
+    def prepare(self, worker: Member, piece: Piece, now_s: float) -> None:
         """Send what a worker must know before it gets this piece."""
 
     def take(self, worker: int, piece: Piece, delta: Delta) -> bool:

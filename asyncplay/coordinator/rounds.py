@@ -18,10 +18,9 @@ from asyncplay.coordinator.journal import Journal
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.pace import Effort, Pace
 from asyncplay.coordinator.split import shares
-from asyncplay.coordinator.supervise import Member
 from asyncplay.errors import WireError
 from asyncplay.stats import RoundStats
-from asyncplay.wire.messages import Delta, Merged
+from asyncplay.wire.messages import Delta, Merged, Message
 
 ROLE = "traverse"
 
@@ -50,6 +49,14 @@ class Table(Protocol):
 
     def parts(self, rows: Rows) -> list[tuple[int, int]]:
         """Cut rows into stretches that fit into a frame."""
+
+
+class Addressee(Protocol):
+    """A worker, as far as it is told things."""
+
+    number: int
+
+    def send(self, message: Message, now_s: float) -> None: ...
 
 
 class _Whole(NamedTuple):
@@ -111,16 +118,16 @@ class Rounds:
             self._begin_round()
         return self._shares[0] if self._shares else 0
 
-    def prepare(self, member: Member, piece: Piece, now_s: float) -> None:
+    def prepare(self, worker: Addressee, piece: Piece, now_s: float) -> None:
         """Before a piece goes out: tell the worker what changed since it was last told."""
         if piece.first >= self._frontier:
             self._shares.popleft()
             self._frontier = piece.first + piece.size
         self._out[piece.first] = piece
-        for message in self._news(member.number):
+        for message in self._news(worker.number):
             self.stats.bytes_out += payload(message)
             self.stats.rows_out += len(message.rows)
-            member.send(message, now_s)
+            worker.send(message, now_s)
 
     def take(self, worker: int, piece: Piece, delta: Delta) -> bool:
         """Take a part of a piece's changes; return whether it was the last. WireError if it cannot be."""

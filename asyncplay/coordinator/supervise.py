@@ -9,6 +9,7 @@ import contextlib
 import enum
 import logging
 import math
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Id
 log = logging.getLogger(__name__)
 
 LIVE_FLOOR_S, LIVE_CEILING_S = 0.002, 1.0
+MOST_STARTING = max(8, 2 * (os.cpu_count() or 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,10 @@ class _Post:
     is_wanted: bool = True
     past_rows: int = 0  # of those that filled it before
     past_units: int = 0
+
+    @property
+    def is_vacant(self) -> bool:
+        return self.is_wanted and self.member is None
 
 
 class Listener(Protocol):
@@ -233,8 +239,12 @@ class Supervisor:
     async def _fill_posts(self) -> None:
         now_s = self.clock()
         for post in list(self._posts.values()):  # a resize may come while one is being filled
-            if post.is_wanted and post.member is None and now_s >= post.retry_at_s:
+            if post.is_vacant and now_s >= post.retry_at_s and self._may_start():
                 await self._fill(post)
+
+    def _may_start(self) -> bool:
+        """A hundred interpreters that start together on two cores are all late; the first may do without the rest."""
+        return sum(member.phase is Phase.STARTING for member in self.members()) < MOST_STARTING
 
     async def _fill(self, post: _Post) -> None:
         member = Member(post.number, Phase.STARTING, self.clock())
@@ -384,7 +394,8 @@ class Supervisor:
         """Until something happens or may be due."""
         now_s = self.clock()
         due = [self.patience.silence_floor_s / 2]
-        due += [post.retry_at_s - now_s for post in self._posts.values() if post.is_wanted and post.member is None]
+        if self._may_start():
+            due += [post.retry_at_s - now_s for post in self._posts.values() if post.is_vacant]
         due += [member.leave_by_s - now_s for member in self.members()]
         if not self._ended:
             await _wait(self._changed, max(min(due), 0.0))

@@ -1,0 +1,192 @@
+"""What a batch sends, and whether its cost stays the same however long a run lasts and however large its table is.
+
+A worker and a coordinator speak in frames inside one process, so that nothing but their own work is measured. The
+load: batches of 100 iterations (outcome sampling) over a betting tree. Windows of the long run alternate with windows
+of a run that is put back to 1,000 known infosets each time; each is divided by the speed of a fixed kernel beside it.
+"""
+
+import json
+import statistics
+import time
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from asyncplay import games
+from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.pace import Pace
+from asyncplay.coordinator.rounds import ROLE, Rounds, payload
+from asyncplay.search import solvable
+from asyncplay.search.deltas import SUM, MergedTable
+from asyncplay.search.flatten import flatten
+from asyncplay.search.mccfr import OUTCOME, Sampler, Settings
+from asyncplay.search.regret import new_table
+from asyncplay.wire.codec import HEADER, decode, encode
+from asyncplay.wire.messages import Delta, Job, Message, TraverseSpec
+from asyncplay.worker.traverse import TraversePlayer
+
+BATCH = 100
+EARLY_INFOSETS, PUBLISHED_INFOSETS = 1_000, 50_000
+FOREST = {"deals": 50, "depth": 11}  # 102,350 infosets
+TEN_TIMES = {"deals": 500, "depth": 11}
+WINDOW_BATCHES = 200
+REFERENCE_ITERATIONS = 50_000
+SECONDS, QUICK_SECONDS = 600.0, 30.0
+
+
+def measure(*, quick: bool = False) -> dict[str, Any]:
+    solvable.warm(solvable.FOREST, {})
+    published = Exchange(FOREST)
+    published.fill(PUBLISHED_INFOSETS)
+    full_bytes, delta_bytes = published.full_state_bytes(), published.mean_delta_bytes()
+    run = Exchange(FOREST)
+    start_row_bytes = run.until_known(EARLY_INFOSETS)
+    pairs = _windows(run, _Young(run), QUICK_SECONDS if quick else SECONDS)
+    late = pairs[len(pairs) // 3 :]
+    drift = 1 - statistics.median(pair.old for pair in late) / statistics.median(pair.young for pair in late)
+    return {
+        "full_state_bytes": full_bytes,
+        "delta_bytes": delta_bytes,
+        "reduction": full_bytes / delta_bytes,
+        "bytes_per_touched_row": [start_row_bytes, run.batch().row_bytes, Exchange(TEN_TIMES).batch().row_bytes],
+        "nodes_per_s": _stretches(pairs),
+        "drift": drift,
+        "infosets": run.table.n_known,
+        "batches": run.rounds.stats.pieces,
+    }
+
+
+class Batch(NamedTuple):
+    """What one batch took."""
+
+    nodes: int
+    frame_bytes: int
+    row_bytes: float  # arrays only, by touched row
+
+
+class Exchange:
+    """A worker and its coordinator, frame by frame."""
+
+    number = 0
+
+    def __init__(self, forest: dict[str, int]) -> None:
+        self._game = solvable.compile_game(solvable.FOREST, forest)
+        self.table = MergedTable(self._game.flat.offsets, new_table(self._game))
+        self._player = TraversePlayer(count(1))
+        settings = Settings(method=OUTCOME)
+        self._spec = encode(
+            TraverseSpec(solvable.FOREST, json.dumps(forest), json.dumps(settings._asdict()), 0.0, 0.0, 0.0)
+        )
+        self.begin()
+
+    def begin(self) -> None:
+        """From iteration 0; the worker will be told of all that is known."""
+        self._ledger = Ledger(None, is_divisible=False)
+        self.rounds = Rounds(self.table, self._ledger, Pace(BATCH), 1, True)
+
+    def send(self, message: Message, now_s: float) -> None:
+        """To the worker."""
+        self._player.receive(decode(encode(message)[HEADER.size :]))
+
+    def batch(self) -> Batch:
+        issued = self._ledger.issue(self.number, self.rounds.portion())
+        assert issued is not None, "work without end has an end"
+        job, piece = issued
+        self.rounds.prepare(self, piece, 0.0)
+        order = Job(job, ROLE, piece.first, piece.size, 1, self._spec)
+        self._player.take(decode(encode(order)[HEADER.size :]))  # type: ignore[arg-type]  # a Job comes out again
+        frames = [encode(message) for message in self._player.advance(0.0).messages]
+        deltas = [delta for frame in frames if isinstance(delta := decode(frame[HEADER.size :]), Delta)]
+        for delta in deltas:
+            self.rounds.take(self.number, piece, delta)
+        self._ledger.finish(self.number, job)
+        n_rows = sum(len(delta.rows) for delta in deltas)
+        n_bytes = sum(map(payload, deltas))
+        return Batch(deltas[-1].nodes, sum(map(len, frames)), n_bytes / n_rows)
+
+    def until_known(self, infosets: int) -> float:
+        """Return the bytes of a touched row in the last batch."""
+        row_bytes = 0.0
+        while self.table.n_known < infosets:
+            row_bytes = self.batch().row_bytes
+        return row_bytes
+
+    def fill(self, infosets: int) -> None:
+        """Get to know so many infosets, quickly: external sampling tries every action."""
+        sampler = Sampler(self._game, Settings(), 1)
+        for iteration in count():
+            if self.table.n_known >= infosets:
+                return
+            sampler.run(iteration, 1)
+            self.table.merge(*sampler.withdraw(), 1)
+
+    def full_state_bytes(self) -> int:
+        """What a worker would send that sent all it knows."""
+        rows = self.table.known()
+        sums = self.table.values[:, SUM].reshape(self.table.n_rows, -1)[rows].ravel()
+        return len(encode(Delta(1, True, BATCH, 0, 0.0, rows, self.table.regrets(rows), sums)))
+
+    def mean_delta_bytes(self) -> float:
+        return statistics.mean(self.batch().frame_bytes for _ in range(WINDOW_BATCHES))
+
+
+class _Young:
+    """A second exchange, put back to where the first one is now as often as one likes."""
+
+    def __init__(self, model: Exchange) -> None:
+        self._kept = model.table.capture()
+        self.exchange = Exchange(FOREST)
+
+    def again(self) -> Exchange:
+        table, everything = self.exchange.table, np.ones(self.exchange.table.n_rows, np.uint8)
+        table.restore(self._kept["table"], everything)  # so that the worker is told of what it must forget
+        self.exchange.begin()
+        self.exchange.batch()
+        table.restore(self._kept["table"], self._kept["known"])
+        return self.exchange
+
+
+class _Pair(NamedTuple):
+    """Nodes/s of two windows beside each other, divided by the reference."""
+
+    old: float
+    young: float
+    nodes_per_s: float  # of the old one, as it was
+
+
+def _windows(run: Exchange, young: _Young, seconds: float) -> list[_Pair]:
+    reference = _Reference()
+    pairs: list[_Pair] = []
+    end_s = time.perf_counter() + seconds
+    while time.perf_counter() < end_s or len(pairs) < 9:
+        early = _rate(young.again()) / reference.rate()
+        nodes_per_s = _rate(run)
+        pairs.append(_Pair(nodes_per_s / reference.rate(), early, nodes_per_s))
+    return pairs
+
+
+def _rate(exchange: Exchange) -> float:
+    begin_s = time.perf_counter()
+    nodes = sum(exchange.batch().nodes for _ in range(WINDOW_BATCHES))
+    return nodes / (time.perf_counter() - begin_s)
+
+
+class _Reference:
+    """The same walk through Leduc poker each time."""
+
+    def __init__(self) -> None:
+        self._sampler = Sampler(flatten(games.load("leduc")), Settings(), 0)
+
+    def rate(self) -> float:
+        self._sampler.withdraw()
+        begin_s = time.perf_counter()
+        nodes = self._sampler.run(0, REFERENCE_ITERATIONS).nodes
+        return nodes / (time.perf_counter() - begin_s)
+
+
+def _stretches(pairs: list[_Pair], parts: int = 5) -> list[float]:
+    """Medians over equal parts of the run."""
+    size = len(pairs) // parts
+    groups = [pairs[part * size : (part + 1) * size] for part in range(parts)]
+    return [statistics.median(pair.nodes_per_s for pair in group) for group in groups if group]

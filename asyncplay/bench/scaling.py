@@ -1,0 +1,78 @@
+"""One worker against two over a big table, merging included: whole runs with real processes, one after the other.
+
+Rounds of about ten million nodes a worker. A run's rate is that between its first and its last merge; the ratio is the
+median over pairs of runs beside each other.
+"""
+
+import asyncio
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from asyncplay.app import run_loop
+from asyncplay.config import load
+from asyncplay.search import solvable
+from asyncplay.search.mccfr import Sampler, Settings
+from asyncplay.tabular import MB, TabularRun
+
+FOREST = {"deals": 40, "depth": 14}  # 655,320 infosets, a table of 30 MB
+ROUND_NODES = 10_000_000
+ROUNDS = 6
+PAIRS = 3
+HELD = "until all workers are there"
+
+
+def measure() -> dict[str, Any]:
+    solvable.warm(solvable.FOREST, {})
+    game = solvable.compile_game(solvable.FOREST, FOREST)
+    iterations = ROUND_NODES * 20 // Sampler(game, Settings(), 0).run(0, 20).nodes
+    pairs = [(_rate(1, iterations), _rate(2, iterations)) for _ in range(PAIRS)]
+    one, two = zip(*pairs, strict=True)
+    return {
+        "table_mb": 16 * game.n_entries / MB,
+        "one_worker_nodes_per_s": statistics.median(one),
+        "two_workers_nodes_per_s": statistics.median(two),
+        "ratio": statistics.median(second / first for first, second in pairs),
+        "pairs": [list(pair) for pair in pairs],
+    }
+
+
+def _rate(workers: int, iterations: int) -> float:
+    """Nodes/s of a run whose rounds have ``iterations`` for each worker."""
+    config = load(
+        None,
+        {
+            "game": {"name": solvable.FOREST, "options": FOREST},  # type: ignore[dict-item]  # a table, as in a file
+            "solve": {
+                "method": "external",
+                "rounds": "asynchronous",
+                "batch": str(workers * iterations),
+                "exact_every_s": "0",
+                "exact_nodes": "0",
+                "snapshot_every_s": "0",
+            },
+            "train": {"units": str(ROUNDS * workers * iterations)},
+            "pool": {"workers": str(workers)},
+            "checkpoint": {"every_s": "0"},
+        },
+    )
+    merges: list[tuple[float, int]] = []
+
+    async def main(folder: Path) -> int:
+        run = TabularRun(config, folder, lambda line: None)
+        run.rounds.on_merged = lambda: merges.append((time.perf_counter(), run.rounds.stats.nodes))
+        spine = run.spine
+        spine.dispatcher.hold(spine.work, HELD, True)
+        running = asyncio.create_task(run.run())
+        while any(worker.state != "ready" for worker in spine.supervisor.stats()):  # noqa: ASYNC110  # from outside
+            await asyncio.sleep(0.05)
+        spine.dispatcher.hold(spine.work, HELD, False)
+        await running
+        return 0
+
+    with tempfile.TemporaryDirectory() as place:
+        run_loop(main(Path(place)))
+    (begin_s, begin_nodes), (end_s, end_nodes) = merges[workers - 1], merges[-workers]  # all were at work between
+    return (end_nodes - begin_nodes) / (end_s - begin_s)

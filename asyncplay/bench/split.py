@@ -1,0 +1,46 @@
+"""No iteration is lost in the split: every pair by arithmetic, a few with real processes."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from asyncplay.app import run_loop
+from asyncplay.config import load
+from asyncplay.coordinator.split import shares
+from asyncplay.tabular import TabularRun
+
+MOST_ITERATIONS, MOST_WORKERS = 1000, 256
+REAL = ((100, 8), (100, 128), (1000, 3))
+
+
+def measure() -> dict[str, Any]:
+    pairs = [(total, workers) for total in range(1, MOST_ITERATIONS + 1) for workers in range(1, MOST_WORKERS + 1)]
+    return {
+        "pairs": len(pairs),
+        "lost": sum(abs(total - sum(shares(total, workers))) for total, workers in pairs),
+        "real": [run_really(*pair) for pair in REAL],
+    }
+
+
+def run_really(iterations: int, workers: int) -> dict[str, int]:
+    """One round of a run with a process for each worker that gets a share; ``reported`` is the workers' own count."""
+    config = load(
+        None,
+        {
+            "game": {"name": "kuhn"},
+            "solve": {"method": "external", "batch": str(iterations), "exact_every_s": "0", "snapshot_every_s": "0"},
+            "train": {"units": str(iterations)},
+            "pool": {"workers": str(workers)},
+        },
+    )
+    runs: list[TabularRun] = []
+
+    async def main(folder: Path) -> int:
+        runs.append(TabularRun(config, folder, lambda line: None))
+        await runs[0].run()
+        return 0
+
+    with tempfile.TemporaryDirectory() as place:
+        run_loop(main(Path(place)))
+    done, reported = runs[0].spine.ledger.books.done, runs[0].rounds.stats.iterations
+    return {"iterations": iterations, "workers": workers, "done": done, "reported": reported}

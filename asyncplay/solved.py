@@ -1,0 +1,43 @@
+"""How far a solving run's average policy is from equilibrium, exactly."""
+
+from pathlib import Path
+from typing import Any
+
+from asyncplay.config import Config, load
+from asyncplay.coordinator.past import read
+from asyncplay.coordinator.saver import FOLDER
+from asyncplay.data import checkpoint
+from asyncplay.errors import AsyncplayError
+from asyncplay.search import solvable
+from asyncplay.search.exact import worth
+from asyncplay.search.regret import average_policy
+
+
+def config_of(run: Path) -> Config | None:
+    """The configuration of a run that solves by table, None of any other folder."""
+    path = run / "config.toml"
+    config = load(path) if path.exists() else None
+    return config if config is not None and config.solve.method != "off" else None
+
+
+def evaluate(run: Path, config: Config) -> dict[str, Any]:
+    """What ``asyncplay eval --json`` prints of the newest checkpoint that is whole."""
+    found, complaints = checkpoint.newest(run / FOLDER)
+    if found is None:
+        reason = "; ".join(complaints) or "it has no checkpoint yet"
+        raise AsyncplayError(f"{run} cannot be evaluated: {reason}")
+    game = solvable.compile_game(config.game.name, config.game.options)
+    if game.n_histories > config.solve.exact_nodes:
+        size = f"{game.n_histories:,} histories, solve.exact_nodes is {config.solve.exact_nodes:,}"
+        raise AsyncplayError(f"{run} cannot be evaluated: the game has {size}")
+    found_worth = worth(game, average_policy(game, found.snapshot.arrays["table"]))
+    return {
+        "run": str(run),
+        "game": config.game.name,
+        "checkpoint": found.number,
+        "iterations": read(found.snapshot).stats.iterations,
+        "nash_conv": found_worth.nash_conv,
+        "exploitability": found_worth.exploitability,
+        "values": found_worth.values.tolist(),
+        "best_responses": found_worth.best.tolist(),
+    }

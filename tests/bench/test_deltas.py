@@ -1,0 +1,52 @@
+"""What the benches of tabular runs count; their rates are measured, not tested."""
+
+import numpy as np
+import pytest
+
+from asyncplay.bench import split
+from asyncplay.bench.deltas import FOREST, PUBLISHED_INFOSETS, TEN_TIMES, Exchange, _Young
+from asyncplay.search.exact import worth
+from asyncplay.search.forest import grow
+from asyncplay.search.mccfr import Sampler, Settings
+from asyncplay.search.regret import average_policy
+
+
+def test_a_batch_of_the_published_load_sends_less_than_a_hundred_and_thirty_second_part_of_what_is_known():
+    exchange = Exchange(FOREST)
+    first = exchange.batch()
+    exchange.fill(PUBLISHED_INFOSETS)
+    assert exchange.table.n_known >= PUBLISHED_INFOSETS
+    exchange.begin()
+    later = exchange.batch()
+
+    assert exchange.full_state_bytes() / later.frame_bytes > 132
+    assert first.row_bytes == later.row_bytes == Exchange(TEN_TIMES).batch().row_bytes == 4 + 3 * 16
+
+
+def test_a_young_run_is_the_same_each_time():
+    exchange = Exchange(FOREST)
+    exchange.until_known(1000)
+    n_known, young = exchange.table.n_known, _Young(exchange)
+    batches = []
+    for _ in range(2):
+        again = young.again()
+        assert again.table.n_known == n_known
+        batches.append([again.batch() for _ in range(3)])
+
+    assert batches[0] == batches[1]
+
+
+def test_a_forest_is_a_game_that_can_be_solved():
+    """Two deals, three decisions deep; sampling comes near to what exact values say cannot be improved."""
+    game = grow(deals=2, depth=3, actions=3)
+    assert (game.n_rows, game.n_entries, game.n_histories) == (14, 42, 1 + 2 + 42)
+    assert game.flat.parents.tolist() == [-1] * 6 + [1, 1, 2, 2, 4, 4, 5, 5]
+    sampler = Sampler(game, Settings(), 1)
+    sampler.run(0, 20_000)
+    assert worth(game, average_policy(game, sampler.table)).nash_conv < 0.02
+    np.testing.assert_allclose(game.flat.payoffs.sum(axis=1), 0.0)
+
+
+@pytest.mark.process
+def test_a_real_run_with_fewer_iterations_than_workers_does_them_all():
+    assert split.run_really(5, 6) == {"iterations": 5, "workers": 6, "done": 5, "reported": 5}
