@@ -8,14 +8,15 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from asyncplay import detach
-from asyncplay.config import Config, dump
+from asyncplay import detach, resume
+from asyncplay.config import Config, Overrides
+from asyncplay.data import lock
 from asyncplay.data.tensorboard import EventFile
 from asyncplay.errors import AsyncplayError, RunFailed
 from asyncplay.live import plain
@@ -24,6 +25,7 @@ from asyncplay.live.journal import Journal
 from asyncplay.live.metrics import metrics
 from asyncplay.live.observer import Subject
 from asyncplay.live.station import Station
+from asyncplay.resume import Past
 from asyncplay.spine import Spine
 
 log = logging.getLogger(__name__)
@@ -48,12 +50,45 @@ class Showing:
 
 def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
     """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
-    folder = _open_folder(config, run_dir)
-    _say(f"run folder: {folder}")
-    if showing.detach:
-        return _detach(folder, showing)
+    folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    with _opened(folder, "--run"):
+        resume.refuse_old(folder)
+        resume.write_config(config, folder)
+        _say(f"run folder: {folder}")
+        if not showing.detach:
+            return _see_through(config, folder, showing, None)
+    return _detach(folder, ["train", str(folder / "config.toml"), "--run", str(folder)], showing)
+
+
+def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
+    """Go on with the run in ``folder``, flags laid over its configuration."""
+    if not folder.is_dir():
+        raise AsyncplayError(f"--resume {folder}: there is no such folder; `asyncplay runs` lists what there is")
+    with _opened(folder, "--resume"):
+        past = resume.read(folder, flags)
+        resume.write_config(past.config, folder)
+        for line in (f"run folder: {folder}", *past.news):
+            _say(line)
+        if not showing.detach:
+            return _see_through(past.config, folder, showing, past)
+    return _detach(folder, ["train", "--resume", str(folder)], showing)
+
+
+@contextmanager
+def _opened(folder: Path, option: str) -> Iterator[None]:
+    """Have the folder for oneself; what cannot be written there is said before anything begins."""
     try:
-        return run_loop(_train(config, folder, showing))
+        folder.mkdir(parents=True, exist_ok=True)
+        with lock.hold(folder):
+            _log_to(folder / "run.log")
+            yield
+    except OSError as error:
+        raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None
+
+
+def _see_through(config: Config, folder: Path, showing: Showing, past: Past | None) -> int:
+    try:
+        return run_loop(_train(config, folder, showing, past))
     except AsyncplayError:
         raise
     except Exception as error:
@@ -166,7 +201,9 @@ class Run(Protocol):
     def summary(self, seconds: float) -> list[str]: ...
 
 
-def make_run(config: Config, folder: Path, say: Callable[[str], None]) -> Run:
+def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Past | None = None) -> Run:
+    """``past``: where a run that goes on had come to."""
+    found = None if past is None else past.snapshot
     if config.game.name == "synthetic":
         from asyncplay.synthetic import SyntheticRun
 
@@ -174,17 +211,17 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None]) -> Run:
     if config.solve.method != "off":
         from asyncplay.tabular import TabularRun
 
-        return TabularRun(config, folder, say)
+        return TabularRun(config, folder, say, found)
     from asyncplay.neural import NeuralRun
 
-    return NeuralRun(config, folder, say)
+    return NeuralRun(config, folder, say, found, is_resumed=past is not None)
 
 
-async def _train(config: Config, folder: Path, showing: Showing) -> int:
+async def _train(config: Config, folder: Path, showing: Showing, past: Past | None) -> int:
     journal = Journal()
     logging.getLogger("asyncplay").addHandler(journal)
     voice = Voice(journal)
-    run = make_run(config, folder, voice)
+    run = make_run(config, folder, voice, past)
     station = _make_station(run, config, folder, journal)
     interrupts = Interrupts(station.stop, run.spine.halt, voice)
     interrupts.install()
@@ -267,9 +304,9 @@ async def _spend(station: Station, budget_s: float) -> None:
         station.stop()
 
 
-def _detach(folder: Path, showing: Showing) -> int:
+def _detach(folder: Path, words: list[str], showing: Showing) -> int:
     """Start the same run again, by the configuration that was just written down."""
-    words = ["train", str(folder / "config.toml"), "--run", str(folder), "--headless"]
+    words = [*words, "--headless"]
     pid = detach.start(folder, [*words, "--json-lines"] if showing.json_lines else words)
     _say(f"detached as process {pid}; asyncplay watch {folder} shows it, asyncplay tune {folder} stop ends it")
     return 0
@@ -287,17 +324,6 @@ def _sum_up(run: Run, seconds: float) -> None:
         f"rows {stats.rows:,}, {stats.rows / seconds:,.0f} rows/s, mean batch {stats.mean_batch:.0f}, "
         f"{stats.rows_per_device_s:,.0f} rows per device-second"
     )
-
-
-def _open_folder(config: Config, run_dir: Path | None) -> Path:
-    folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.toml").write_text(dump(config), encoding="utf-8")
-        _log_to(folder / "run.log")
-    except OSError as error:
-        raise AsyncplayError(f"--run {folder}: cannot be written: {error.strerror}") from None
-    return folder
 
 
 class LogFile(logging.FileHandler):

@@ -27,6 +27,7 @@ def train(
     config: Path | None = None,
     *,
     run: Path | None = None,
+    resume: Path | None = None,
     headless: bool = False,
     json_lines: bool = False,
     detach: bool = False,
@@ -46,6 +47,8 @@ def train(
         A TOML file; without one, configs/default.toml.
     run
         The folder of the run; by default runs/GAME-TIME.
+    resume
+        Go on with the run in this folder, by its own configuration and what flags change of it.
     headless
         Plain lines instead of the live console.
     json_lines
@@ -79,7 +82,11 @@ def train(
         if value is not None:
             settings.setdefault(section, {})[key] = str(value)
     showing = build.Showing(headless=headless, json_lines=json_lines, detach=detach)
-    return build.train(load(config or build.default_config(), settings), run_dir=run, showing=showing)
+    if resume is None:
+        return build.train(load(config or build.default_config(), settings), run_dir=run, showing=showing)
+    if config is not None or run is not None:
+        raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
+    return build.go_on(resume, settings, showing=showing)
 
 
 @app.command

@@ -205,6 +205,7 @@ class NeuralRun:
         if memory.tuner is not None and isinstance(self.spine.tuner, Tuner):
             self.spine.tuner.restore(memory.tuner)
         self._warn(losses(folder, stored.kept, memory.kept))
+        self._games_before = stored.kept.games
 
     async def run(self) -> None:
         """Play and learn until the spine ends; everything is saved whatever ended it."""
@@ -309,8 +310,9 @@ class NeuralRun:
 
     def summary(self, seconds: float) -> list[str]:
         train, n_games = self.trainer.stats(), self.spine.ledger.books.done
+        per_minute = (n_games - self._games_before) / seconds * 60
         lines = [
-            f"games {n_games:,}, {n_games / seconds * 60:,.0f} a minute; version {train.version} after "
+            f"games {n_games:,}, {per_minute:,.0f} a minute; version {train.version} after "
             f"{train.steps:,} steps; loss {train.policy_loss:.3f} policy, {train.value_loss:.3f} value"
         ]
         return lines + [f"arena against {name}: {result}" for name, result in self._arena.results.items()]

@@ -1,12 +1,14 @@
 """What a run folder says about the run that was there, and whether it can go on with another configuration."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay.config import Config, Overrides, load
+from asyncplay.config import Config, Overrides, dump, load
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.mark import read_mark
 from asyncplay.errors import AsyncplayError, ConfigError
 
 CONFIG, CHECKPOINTS = "config.toml", "checkpoints"
@@ -36,6 +38,25 @@ def read(folder: Path, flags: Overrides) -> Past:
     news = [f"{line}; passed over" for line in complaints]
     news += [f"going on from {start}", *differences(before, config.model_dump())]
     return Past(config, None if found is None else found.snapshot, news)
+
+
+def refuse_old(folder: Path) -> None:
+    """AsyncplayError if a new run would begin where another one has left something."""
+    mark = read_mark(folder)
+    if checkpoint.numbers(folder / CHECKPOINTS) or (mark is not None and mark.games):
+        raise AsyncplayError(
+            f"--run {folder}: there is a run already; `asyncplay train --resume {folder}` goes on with it"
+        )
+
+
+def write_config(config: Config, folder: Path) -> None:
+    """Whole or not at all: without its configuration a run cannot go on."""
+    draft = folder / f"{CONFIG}.draft"
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(dump(config))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(folder / CONFIG)
 
 
 def differences(before: Sections, now: Sections) -> list[str]:
