@@ -7,7 +7,7 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.data.reader import StoredGame
 from asyncplay.games.kernels import ready
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
 from asyncplay.payloads import Array
 from asyncplay.records import Record, RecordDamaged, unpack
 from asyncplay.search.layout import CHANCE_STREAM
@@ -60,10 +60,9 @@ class Referee:
         """The columns beside the record against the position at its end."""
         spec, returns = self._spec, self._returns
         spec.kernels.returns(spec.rules, self._state, returns)
-        outcome = (returns * spec.value_scale + spec.value_offset).astype(np.float32)
         wanted = {
             "returns": (json.loads(game.returns), returns.tolist()),
-            "outcome": (json.loads(game.outcome), outcome.tolist()),
+            "outcome": (json.loads(game.outcome), outcome_of(spec, returns).tolist()),
             "length": (game.length, len(record.actions)),
             "reason": (game.reason, end_reason(spec, len(record.actions))),
             "seats": (game.seats, spec.players),

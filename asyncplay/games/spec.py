@@ -115,6 +115,14 @@ def end_reason(spec: GameSpec, n_decisions: int) -> str:
     return "limit" if spec.has_limit and n_decisions >= spec.max_decisions else "rules"
 
 
+def outcome_of(spec: GameSpec, returns: NDArray[np.float64]) -> NDArray[np.float32]:
+    """What a game was worth to each seat, -1 to 1; the best of a game of several stages share its win."""
+    if not spec.is_staged:
+        return (returns * spec.value_scale + spec.value_offset).astype(np.float32)
+    is_best = returns == returns.max()
+    return np.where(is_best, 2 / is_best.sum() - 1, -1).astype(np.float32)
+
+
 def board_symmetries(turned_cells: NDArray[Any], turned_actions: NDArray[Any], channels: int) -> Symmetries:
     """Symmetries of features that are ``channels`` planes over the same cells.
 

@@ -3,10 +3,9 @@
 import json
 
 import numpy as np
-from numpy.typing import NDArray
 
 from asyncplay import games, payloads, rng
-from asyncplay.games.spec import GameSpec, end_reason
+from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.search.examples import Examples, GameRecord
 from asyncplay.search.group import Group, Positions, make_settings
 from asyncplay.search.layout import Settings
@@ -69,11 +68,3 @@ def tell_rows(spec: GameSpec, record: GameRecord, rows: Examples, *, job: int, u
         targets=rows.policy,
         values=rows.values,
     )
-
-
-def outcome_of(spec: GameSpec, returns: NDArray[np.float64]) -> NDArray[np.float32]:
-    """What a game was worth to each seat, -1 to 1; the best of a game of several stages share its win."""
-    if not spec.is_staged:
-        return (returns * spec.value_scale + spec.value_offset).astype(np.float32)
-    is_best = returns == returns.max()
-    return np.where(is_best, 2 / is_best.sum() - 1, -1).astype(np.float32)

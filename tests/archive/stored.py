@@ -10,7 +10,7 @@ from asyncplay.config import Config, GameSection, dump
 from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, VersionEntry
 from asyncplay.data.mark import Mark
 from asyncplay.data.store import Store, open_store
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
 from asyncplay.records import Record
 from asyncplay.search.layout import CHANCE_STREAM
 
@@ -32,10 +32,11 @@ def random_game(spec: GameSpec, unit: int) -> GameEntry:
         actions.append(int(random.choice(choices)))
         kernels.play(spec.rules, state, actions[-1])
     kernels.returns(spec.rules, state, gains)
-    outcome = (gains * spec.value_scale + spec.value_offset).astype(np.float32)
     reason = end_reason(spec, len(actions))
     record = _record(actions, rows, version=unit // 10)
-    return GameEntry(unit, START_S + 60 * unit, unit % 3, unit * 7, reason, gains.copy(), outcome, record)
+    return GameEntry(
+        unit, START_S + 60 * unit, unit % 3, unit * 7, reason, gains.copy(), outcome_of(spec, gains), record
+    )
 
 
 def _record(actions: list[int], rows: list[tuple[int, int, list[int]]], version: int) -> Record:

@@ -41,12 +41,18 @@ def stored(spec: GameSpec, unit: int, **lies: object) -> StoredGame:
     return game._replace(crc=row_crc(game[:-1]))
 
 
-SPECS = {"tictactoe": games.load("tictactoe"), "connect4": games.load("connect4"), "pig": pig.spec(players=3)}
+SPECS = {
+    "tictactoe": games.load("tictactoe"),
+    "connect4": games.load("connect4"),
+    "blob": games.load("blob", {"players": 3, "cards": 2, "whole": True}),
+    "pig": pig.spec(players=3),
+}
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_honest_games_pass(name):
-    """Pig has chance, several decisions in a row, rewards on the way and a limit."""
+    """Pig has chance, several decisions in a row, rewards on the way and a limit; a whole game of Blob has stages, and
+    an outcome that is no multiple of its returns."""
     referee, spec = Referee(SPECS[name]), SPECS[name]
     assert [flaw for unit in range(60) if (flaw := referee.flaw(stored(spec, unit)))] == []
 
