@@ -168,7 +168,6 @@ def strain(looks: list[Look], settings: Settings) -> Strain:
         disk_trouble=last.store.trouble if last.store is not None else "",
         commit_lag_s=last.store.lag_s if last.store is not None else 0.0,
         limiter_held=_share(["limiter" in look.figures.holds for look in looks]),
-        samples_per_insert=training.samples_per_insert if training is not None else 0.0,
         device=last.device,
         device_share=None if device_share is None else whole,
         training_share=trained / whole if whole else 0.0,
@@ -177,7 +176,6 @@ def strain(looks: list[Look], settings: Settings) -> Strain:
         timeout=settings.show("batch.timeout_ms"),
         wait_p50_ms=queue.wait_p50_ms if queue is not None else 0.0,
         usage=_usage(looks),
-        n_workers=sum(worker.state == "ready" for worker in last.workers),
     )
 
 

@@ -27,7 +27,6 @@ class Strain(NamedTuple):
     disk_trouble: str = ""
     commit_lag_s: float = 0.0
     limiter_held: float = 0.0  # play waited for training
-    samples_per_insert: float = 0.0
     device: str = "cpu"  # see Figures
     device_share: float | None = None  # that it was busy, None if the run has none
     training_share: float = 0.0  # of it with training
@@ -36,7 +35,6 @@ class Strain(NamedTuple):
     timeout: str = "auto"
     wait_p50_ms: float = 0.0
     usage: Usage | None = None
-    n_workers: int = 0
 
 
 def judge(strain: Strain) -> Verdict:

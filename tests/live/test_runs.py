@@ -168,6 +168,7 @@ def test_a_detached_run_goes_on_by_itself_until_it_is_told_to_stop(tmp_path, cap
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)  # the command that detached it is this very process, which goes on
 
 
 def test_a_detached_run_that_cannot_start_says_why(tmp_path, capsys):
