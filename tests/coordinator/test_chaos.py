@@ -28,7 +28,7 @@ def check_books(run: Spine, units: int) -> None:
     assert books.reissued == books.lost
 
 
-async def until(condition, timeout_s: float = 20.0) -> None:
+async def until(condition, timeout_s: float = 90.0) -> None:
     deadline_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline_s, "it did not come to pass"
