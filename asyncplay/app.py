@@ -320,10 +320,11 @@ def _sum_up(run: Run, seconds: float) -> None:
         f"done {books.done:,} in {seconds:.1f} s: issued {books.issued:,} = done {books.done:,} + lost {books.lost:,}"
         f" + outstanding {books.outstanding:,}; issued again {books.reissued:,}, set aside {books.set_aside:,}"
     )
-    _say(
-        f"rows {stats.rows:,}, {stats.rows / seconds:,.0f} rows/s, mean batch {stats.mean_batch:.0f}, "
-        f"{stats.rows_per_device_s:,.0f} rows per device-second"
-    )
+    if stats.rows:
+        _say(
+            f"rows {stats.rows:,}, {stats.rows / seconds:,.0f} rows/s, mean batch {stats.mean_batch:.0f}, "
+            f"{stats.rows_per_device_s:,.0f} rows per device-second"
+        )
 
 
 class LogFile(logging.FileHandler):
