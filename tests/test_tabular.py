@@ -136,12 +136,19 @@ class DyingPlayer(TraversePlayer):
     mark: Path
 
     def advance(self, now_s: float) -> Step:
-        if self._jobs and self._jobs[0].first > 500 and not self.mark.exists():
-            self.mark.touch()
+        if self._jobs and self._jobs[0].first > 500 and self._is_first():
             job: Job = self._jobs[0]
             self._sampler.run(job.first, job.count // 2)
             os._exit(9)
         return super().advance(now_s)
+
+    def _is_first(self) -> bool:
+        """Whoever makes the mark dies; two workers may come at the same moment."""
+        try:
+            self.mark.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
 
 class DyingEntry:
