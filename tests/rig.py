@@ -95,10 +95,17 @@ class MischievousPlayer(SyntheticPlayer):
 
     def advance(self, now_s: float) -> Step:
         self._steps += 1
-        if self._steps > 50 and not self._mark.exists():
-            self._mark.write_text(str(os.getpid()))
+        if self._steps > 50 and self._is_first():
             self._mischief()
         return super().advance(now_s)
+
+    def _is_first(self) -> bool:
+        try:
+            with self._mark.open("x") as mark:
+                mark.write(str(os.getpid()))
+        except FileExistsError:
+            return False
+        return True
 
 
 class PoisonedPlayer(SyntheticPlayer):
