@@ -8,7 +8,9 @@ import pytest
 import uvloop
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("asyncplay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same cases each time, so that a change is judged by the change; --hypothesis-profile explore looks for new ones.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("asyncplay", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("asyncplay")
 
 

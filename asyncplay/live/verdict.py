@@ -51,7 +51,9 @@ def judge(strain: Strain) -> Verdict:
 def _disk(strain: Strain) -> Verdict | None:
     cure = "a faster disk, or store.durability=process"
     if strain.disk_trouble:
-        return Verdict("disk-bound", strain.disk_trouble, "play goes on when the disk takes games again")
+        return Verdict(
+            "disk-bound", " ".join(strain.disk_trouble.split()), "play goes on when the disk takes games again"
+        )
     if strain.disk_held < HELD:
         return None
     figure = f"play waits for the disk {strain.disk_held:.0%} of the time, a commit takes {strain.commit_lag_s:.1f} s"

@@ -1,7 +1,7 @@
 """What is named as the bottleneck, figure by figure, and what hides what."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asyncplay.live.cpu import Usage
@@ -89,6 +89,7 @@ shares = st.floats(0, 1)
         usage=st.none() | st.builds(Usage, st.integers(1, 64), *[st.floats(0, 64)] * 3),
     )
 )
+@example(Strain(disk_trouble="two\nlines"))
 def test_there_is_always_a_verdict_in_one_line(strain):
     line = str(judge(strain))
     assert line
