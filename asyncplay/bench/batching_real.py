@@ -11,6 +11,7 @@ from typing import Any
 
 from asyncplay.app import run_loop
 from asyncplay.bench import batching
+from asyncplay.bench.outside import until
 from asyncplay.config import load
 from asyncplay.spine import Spine
 from asyncplay.synthetic import make_spine
@@ -35,8 +36,7 @@ async def _measure(rates: dict[str, list[float]]) -> int:
     spine = make_spine(load(None, LOAD))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spine.run())
-        while spine.evaluator.stats().batches < 1000:  # noqa: ASYNC110  # a bench looks from outside
-            await asyncio.sleep(0.05)
+        await until(lambda: spine.evaluator.stats().batches >= 1000)
         for _ in range(ROUNDS):
             for name, timeout in POLICIES.items():
                 spine.settings.change("batch.timeout_ms", timeout)

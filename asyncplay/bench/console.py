@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from asyncplay.app import run_loop
+from asyncplay.bench.outside import until
 from asyncplay.config import Config, load
 from asyncplay.console.view import View
 from asyncplay.live.journal import Journal
@@ -98,8 +99,8 @@ class _Bench:
         async with self._run.keeper, asyncio.TaskGroup() as group:
             looking = group.create_task(self._station.observer.run())
             running = group.create_task(self._run.spine.run())
-            while self._run.spine.evaluator.stats().rows == 0:  # noqa: ASYNC110  # a bench looks from outside
-                await asyncio.sleep(SETTLE_S)
+            await until(lambda: self._run.spine.evaluator.stats().rows > 0)
+            await asyncio.sleep(SETTLE_S)
             for pair in range(pairs):
                 kinds = (shown, alone) if pair % 2 == 0 else (alone, shown)
                 for kind in kinds:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from asyncplay.app import run_loop
+from asyncplay.bench.outside import until
 from asyncplay.config import load
 from asyncplay.search import solvable
 from asyncplay.search.mccfr import Sampler, Settings
@@ -66,8 +67,7 @@ def _rate(workers: int, iterations: int) -> float:
         spine = run.spine
         spine.dispatcher.hold(spine.work, HELD, True)
         running = asyncio.create_task(run.run())
-        while any(worker.state != "ready" for worker in spine.supervisor.stats()):  # noqa: ASYNC110  # from outside
-            await asyncio.sleep(0.05)
+        await until(lambda: all(worker.state == "ready" for worker in spine.supervisor.stats()))
         spine.dispatcher.hold(spine.work, HELD, False)
         await running
         return 0

@@ -19,6 +19,7 @@ import numpy as np
 
 from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
+from asyncplay.bench.outside import until
 from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Arrival, Assignment, Dispatcher, Work
 from asyncplay.coordinator.evaluator import Evaluator
@@ -221,8 +222,7 @@ class _Run:
         keeper.settle = auditor.settle
         async with asyncio.TaskGroup() as group:
             running = group.create_task(neural.run())
-            while books.done == 0:  # noqa: ASYNC110  # a bench looks from outside
-                await asyncio.sleep(0.05)
+            await until(lambda: books.done > 0)
             n_games, began_s = books.done, time.perf_counter()
             rates = []
             for number in range(2 * n_pairs + 1):

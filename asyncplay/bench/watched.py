@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from asyncplay.bench.outside import until
 from asyncplay.config import Config
 from asyncplay.coordinator.lane import Finish, Task
 from asyncplay.model import device
@@ -89,10 +90,10 @@ class Watched:
         return self.neural.spine.ledger.books.done
 
     async def until_asked(self) -> None:
-        await _until(lambda: self.neural.spine.evaluator.stats().rows > 0)
+        await until(lambda: self.neural.spine.evaluator.stats().rows > 0)
 
     async def until_game(self) -> None:
-        await _until(lambda: self.n_games > 0)
+        await until(lambda: self.n_games > 0)
 
     async def window(self, seconds: float) -> Window:
         evaluator, trainer = self.neural.spine.evaluator, self.neural.trainer
@@ -119,9 +120,3 @@ class Watched:
         options = device.candidates(best.backend, sorted({1, device.usable_cores()}))
         figure = device.forward_limit(open_candidate, options, sample, BATCHES).figures[0]
         return Limit(open_candidate(figure.candidate), device.resize(sample, figure.rows))
-
-
-async def _until(claim: Callable[[], bool]) -> None:
-    """A bench looks from outside."""
-    while not claim():  # noqa: ASYNC110
-        await asyncio.sleep(0.05)

@@ -20,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from asyncplay.app import run_loop
+from asyncplay.bench.outside import until
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
 from asyncplay.coordinator.evaluator import Endpoint, Evaluator
 from asyncplay.coordinator.lane import Finish, Lane
@@ -95,8 +96,7 @@ async def _measure(n_rows: int, row_bytes: int, cost_us: list[float]) -> int:
     spine = _spine(n_rows, row_bytes)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spine.run())
-        while spine.evaluator.stats().batches < 100:  # noqa: ASYNC110  # a bench looks from outside
-            await asyncio.sleep(0.05)
+        await until(lambda: spine.evaluator.stats().batches >= 100)
         for _ in range(WINDOWS):
             rows, cpu_s = spine.evaluator.stats().rows, time.process_time()
             await asyncio.sleep(WINDOW_S)
