@@ -13,7 +13,7 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernel, Kernels, helper, kernel
-from asyncplay.games.spec import GameSpec, Symmetries
+from asyncplay.games.spec import GameSpec, no_symmetries
 
 PLAYERS, VALUES, COPIES, IS_DECK, UPCARDS, MAX_DECISIONS, ACTIONS, FIRST_RULE = range(8)
 
@@ -187,7 +187,7 @@ def make_spec(
         max_legal=actions,
         max_decisions=max_decisions,
         max_outcomes=values,
-        symmetries=lambda: _no_symmetries(features, actions),
+        symmetries=lambda: no_symmetries(features, actions),
         kernels=own,
         entry_module=None,
         value_scale=1.0 / max_return,
@@ -196,7 +196,3 @@ def make_spec(
         is_hidden=True,
         n_symmetries=1,
     )
-
-
-def _no_symmetries(features: int, actions: int) -> Symmetries:
-    return Symmetries(np.arange(features, dtype=np.int32)[None], np.arange(actions, dtype=np.int32)[None])

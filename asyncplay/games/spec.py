@@ -123,6 +123,11 @@ def outcome_of(spec: GameSpec, returns: NDArray[np.float64]) -> NDArray[np.float
     return np.where(is_best, 2 / is_best.sum() - 1, -1).astype(np.float32)
 
 
+def no_symmetries(features: int, actions: int) -> Symmetries:
+    """Of a game that looks different whichever way it is turned."""
+    return Symmetries(np.arange(features, dtype=np.int32)[None], np.arange(actions, dtype=np.int32)[None])
+
+
 def board_symmetries(turned_cells: NDArray[Any], turned_actions: NDArray[Any], channels: int) -> Symmetries:
     """Symmetries of features that are ``channels`` planes over the same cells.
 

@@ -11,8 +11,7 @@ to another row of the same block. ``complete`` puts the answers to the former an
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, int32, int64, types, uint8, uint64
-from numpy.typing import NDArray
+from numba import float32, int32, int64, typeof, types, uint8
 
 from asyncplay import rng
 from asyncplay.games.kernels import Kernel, helper, kernel, ready
@@ -23,11 +22,31 @@ NEIGHBOURS = 4
 KNOWN = -1  # as the source of a row: its answer was remembered
 NOTHING = -1  # as the version of a place
 
-_BYTES = uint8[:, ::1]
-_KEYS = uint64[:, ::1]
-_INTS = types.Array(int32, 1, "C")
-_ANSWERS = types.Array(float32, 1, "C", readonly=True)
-_ANSWER_ROWS = types.Array(float32, 2, "C", readonly=True)
+
+class Kept(NamedTuple):
+    """What is remembered, at M places."""
+
+    keys: Array  # uint64[M, 2]
+    versions: Array  # int64[M], of the weights that answered, or NOTHING
+    priors: Array  # float32[M, most legal actions]
+    values: Array  # float32[M, P]
+
+
+class Block(NamedTuple):
+    """n rows with L legal actions, and what is known of them."""
+
+    offsets: Array  # int32[n + 1] into ``priors``
+    keys: Array  # uint64[n, 2]
+    asked: Array  # int32[n], the rows to ask come first
+    sources: Array  # int32[n], of each row its place in ``asked``, or KNOWN
+    priors: Array  # float32[L], filled in where remembered
+    values: Array  # float32[n, P], likewise
+
+
+_INTS, _KEYS, _FLOATS = np.zeros(1, np.int32), np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.float32)
+KEPT = typeof(Kept(_KEYS, np.zeros(1, np.int64), _FLOATS, _FLOATS))
+BLOCK = typeof(Block(_INTS, _KEYS, _INTS, _INTS, _FLOATS[0], _FLOATS))
+ANSWERS, ANSWER_ROWS = (types.Array(float32, n, "C", readonly=True) for n in (1, 2))
 
 
 @helper
@@ -49,90 +68,84 @@ def hash_row(row, legal, key):
 
 
 @helper
-def place_of(key, keys, versions, version):
+def place_of(kept, key, version):
     """Return where ``key`` is kept for ``version``, or -1."""
-    start = np.int64(key[0] % np.uint64(len(keys) // NEIGHBOURS)) * NEIGHBOURS
+    start = np.int64(key[0] % np.uint64(len(kept.keys) // NEIGHBOURS)) * NEIGHBOURS
     for place in range(start, start + NEIGHBOURS):
-        if versions[place] == version and keys[place, 0] == key[0] and keys[place, 1] == key[1]:
+        if kept.versions[place] == version and kept.keys[place, 0] == key[0] and kept.keys[place, 1] == key[1]:
             return place
     return -1
 
 
 @helper
-def room_for(key, keys, versions, version):
+def room_for(kept, key, version):
     """Return where ``key`` shall be kept: where nothing of ``version`` is, else by its own bits."""
-    start = np.int64(key[0] % np.uint64(len(keys) // NEIGHBOURS)) * NEIGHBOURS
+    start = np.int64(key[0] % np.uint64(len(kept.keys) // NEIGHBOURS)) * NEIGHBOURS
     for place in range(start, start + NEIGHBOURS):
-        if versions[place] != version:
+        if kept.versions[place] != version:
             return place
     return start + np.int64(key[1] % np.uint64(NEIGHBOURS))
 
 
-@kernel(int64(_BYTES, _INTS, _INTS, int64, _KEYS, int64[::1], _KEYS, _INTS, _INTS))
-def find(rows, legal, offsets, version, keys, versions, row_keys, sources, asked):  # noqa: PLR0917
-    """Write for each row its place in ``asked``, or KNOWN; return how many rows must be asked."""
+@kernel(int64(KEPT, int64, BLOCK, uint8[:, ::1], int32[::1]))
+def find(kept, version, block, rows, legal):
+    """Write keys, sources and the rows to ask; return how many must be asked."""
     n_asked = 0
     for row in range(len(rows)):
-        key = row_keys[row]
-        hash_row(rows[row], legal[offsets[row] : offsets[row + 1]], key)
-        sources[row] = KNOWN
-        if place_of(key, keys, versions, version) >= 0:
+        key = block.keys[row]
+        hash_row(rows[row], legal[block.offsets[row] : block.offsets[row + 1]], key)
+        block.sources[row] = KNOWN
+        if place_of(kept, key, version) >= 0:
             continue
         for earlier in range(n_asked):
-            other = row_keys[asked[earlier]]
+            other = block.keys[block.asked[earlier]]
             if other[0] == key[0] and other[1] == key[1]:
-                sources[row] = earlier
+                block.sources[row] = earlier
                 break
-        if sources[row] == KNOWN:
-            sources[row] = n_asked
-            asked[n_asked] = row
+        if block.sources[row] == KNOWN:
+            block.sources[row] = n_asked
+            block.asked[n_asked] = row
             n_asked += 1
     return n_asked
 
 
-@kernel(
-    types.void(
-        _INTS, _INTS, int64, _KEYS, int64[::1], float32[:, ::1], float32[:, ::1], _KEYS, float32[::1], float32[:, ::1]
-    )
-)
-def recall(offsets, sources, version, keys, versions, kept_priors, kept_values, row_keys, priors, values):  # noqa: PLR0917
+@kernel(types.void(KEPT, int64, BLOCK))
+def recall(kept, version, block):
     """Fill in the rows whose answers are remembered."""
-    for row in range(len(sources)):
-        if sources[row] == KNOWN:
-            place = place_of(row_keys[row], keys, versions, version)
-            for action in range(offsets[row + 1] - offsets[row]):
-                priors[offsets[row] + action] = kept_priors[place, action]
-            for seat in range(values.shape[1]):
-                values[row, seat] = kept_values[place, seat]
+    for row in range(len(block.sources)):
+        if block.sources[row] == KNOWN:
+            place, start = place_of(kept, block.keys[row], version), block.offsets[row]
+            for action in range(block.offsets[row + 1] - start):
+                block.priors[start + action] = kept.priors[place, action]
+            for seat in range(block.values.shape[1]):
+                block.values[row, seat] = kept.values[place, seat]
 
 
-@kernel(types.void(_INTS, _INTS, _INTS, _ANSWERS, _ANSWER_ROWS, float32[::1], float32[:, ::1]))
-def fill_in(offsets, sources, asked_offsets, answers, answer_values, priors, values):  # noqa: PLR0917
-    """Fill in the rows that were asked, and those equal to one of them."""
-    for row in range(len(sources)):
-        source = sources[row]
+@kernel(types.void(BLOCK, int32[::1], ANSWERS, ANSWER_ROWS))
+def fill_in(block, offsets, priors, values):
+    """Fill in the rows that were asked, and those equal to one of them, from the answers and their ``offsets``."""
+    for row in range(len(block.sources)):
+        source = block.sources[row]
         if source != KNOWN:
-            for action in range(offsets[row + 1] - offsets[row]):
-                priors[offsets[row] + action] = answers[asked_offsets[source] + action]
-            for seat in range(values.shape[1]):
-                values[row, seat] = answer_values[source, seat]
+            start = block.offsets[row]
+            for action in range(block.offsets[row + 1] - start):
+                block.priors[start + action] = priors[offsets[source] + action]
+            for seat in range(block.values.shape[1]):
+                block.values[row, seat] = values[source, seat]
 
 
-@kernel(
-    types.void(
-        _INTS, _INTS, int64, _KEYS, int64[::1], float32[:, ::1], float32[:, ::1], _KEYS, float32[::1], float32[:, ::1]
-    )
-)
-def keep(offsets, asked, version, keys, versions, kept_priors, kept_values, row_keys, priors, values):  # noqa: PLR0917
+@kernel(types.void(KEPT, int64, BLOCK, int64))
+def keep(kept, version, block, n_asked):
     """Remember the answers to the rows that were asked."""
-    for row in asked:
-        place = room_for(row_keys[row], keys, versions, version)
-        keys[place, 0], keys[place, 1] = row_keys[row, 0], row_keys[row, 1]
-        versions[place] = version
-        for action in range(offsets[row + 1] - offsets[row]):
-            kept_priors[place, action] = priors[offsets[row] + action]
-        for seat in range(values.shape[1]):
-            kept_values[place, seat] = values[row, seat]
+    for row in block.asked[:n_asked]:
+        key, start = block.keys[row], block.offsets[row]
+        place = room_for(kept, key, version)
+        kept.keys[place, 0], kept.keys[place, 1] = key[0], key[1]
+        kept.versions[place] = version
+        for action in range(block.offsets[row + 1] - start):
+            kept.priors[place, action] = block.priors[start + action]
+        for seat in range(block.values.shape[1]):
+            kept.values[place, seat] = block.values[row, seat]
 
 
 KERNELS: tuple[Kernel, ...] = (find, recall, fill_in, keep)
@@ -143,12 +156,7 @@ class Split(NamedTuple):
 
     ask: Positions  # the rows to ask, in order
     n_spared: int  # rows that need no asking
-    offsets: Ints  # int32[n + 1] of the whole block
-    sources: Ints  # int32[n]
-    asked: Ints  # int32[rows to ask], which rows they are
-    keys: NDArray[np.uint64]  # uint64[n, 2]
-    priors: Floats  # float32[L], filled in where remembered
-    values: Floats  # float32[n, P], likewise
+    block: Block
 
 
 class Recall:
@@ -161,44 +169,48 @@ class Recall:
     def __init__(self, spec: GameSpec, positions: int) -> None:
         places = -(-positions // NEIGHBOURS) * NEIGHBOURS
         self._players = spec.players
-        self._keys = np.zeros((places, 2), np.uint64)
-        self._versions = np.full(places, NOTHING, np.int64)
-        self._priors = np.zeros((places, spec.max_legal), np.float32)
-        self._values = np.zeros((places, spec.players), np.float32)
+        self._kept = Kept(
+            np.zeros((places, 2), np.uint64),
+            np.full(places, NOTHING, np.int64),
+            np.zeros((places, spec.max_legal), np.float32),
+            np.zeros((places, spec.players), np.float32),
+        )
         self.version = NOTHING  # of the latest answer
         for dispatcher in KERNELS:
             ready(dispatcher)
 
     def forget(self) -> None:
         """Remember nothing, like one that was never asked; only while no ``look_up`` waits to be completed."""
-        self._versions.fill(NOTHING)
+        self._kept.versions.fill(NOTHING)
         self.version = NOTHING
 
     def look_up(self, features: Array, legal: Ints, offsets: Ints) -> Split:
         """Say what must be asked of these rows; nothing of them is needed afterwards."""
         n_rows = len(features)
-        keys, sources = np.empty((n_rows, 2), np.uint64), np.empty(n_rows, np.int32)
-        asked = np.empty(n_rows, np.int32)
-        shown = features.view(np.uint8).reshape(n_rows, -1)
-        n_asked = find(shown, legal, offsets, self.version, self._keys, self._versions, keys, sources, asked)
-        asked = asked[:n_asked].copy()
-        priors, values = np.empty(len(legal), np.float32), np.empty((n_rows, self._players), np.float32)
-        whole = offsets.copy()
-        recall(whole, sources, self.version, *self._kept(), keys, priors, values)
-        ask = pick(Positions(features, legal, offsets), asked)
-        return Split(ask, n_rows - n_asked, whole, sources, asked, keys, priors, values)
+        shown, block = features.view(np.uint8).reshape(n_rows, -1), self._new_block(offsets, len(legal))
+        n_asked = find(self._kept, self.version, block, shown, legal)
+        recall(self._kept, self.version, block)
+        ask = pick(Positions(features, legal, offsets), block.asked[:n_asked])
+        return Split(ask, n_rows - n_asked, block)
 
     def complete(self, split: Split, priors: Floats, values: Floats, version: int) -> tuple[Floats, Floats]:
         """Return priors and values of the whole block, given the answers to ``split.ask``."""
-        if len(split.asked):
+        if n_asked := len(split.ask.features):
             self.version = max(self.version, version)
-            asked_offsets = split.ask.offsets
-            fill_in(split.offsets, split.sources, asked_offsets, priors, values, split.priors, split.values)
-            keep(split.offsets, split.asked, version, *self._kept(), split.keys, split.priors, split.values)
-        return split.priors, split.values
+            fill_in(split.block, split.ask.offsets, priors, values)
+            keep(self._kept, version, split.block, n_asked)
+        return split.block.priors, split.block.values
 
-    def _kept(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], Floats, Floats]:
-        return self._keys, self._versions, self._priors, self._values
+    def _new_block(self, offsets: Ints, n_legal: int) -> Block:
+        n_rows = len(offsets) - 1
+        return Block(
+            offsets.copy(),
+            np.empty((n_rows, 2), np.uint64),
+            np.empty(n_rows, np.int32),
+            np.empty(n_rows, np.int32),
+            np.empty(n_legal, np.float32),
+            np.empty((n_rows, self._players), np.float32),
+        )
 
 
 def pick(positions: Positions, rows: Ints) -> Positions:

@@ -13,7 +13,7 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, Symmetries
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, no_symmetries
 from asyncplay.search import examples, policy, puct
 
 DECISIONS, SEAT, PILE, ROLLING, BANKED = 0, 1, 2, 3, 4
@@ -125,11 +125,6 @@ KERNELS = Kernels(
 )
 
 
-def symmetries() -> Symmetries:
-    """None but the identity."""
-    return Symmetries(np.arange(FEATURES, dtype=np.int32)[None], np.arange(2, dtype=np.int32)[None])
-
-
 def spec(*, players: int = 3, target: int = 12) -> GameSpec:
     """A race of ``players`` to ``target`` points."""
     return GameSpec(
@@ -147,7 +142,7 @@ def spec(*, players: int = 3, target: int = 12) -> GameSpec:
         zero_sum=False,
         is_hidden=False,
         n_symmetries=1,
-        symmetries=symmetries,
+        symmetries=lambda: no_symmetries(FEATURES, 2),
         kernels=KERNELS,
         entry_module="games.pig",
         value_scale=2 / target,

@@ -15,7 +15,7 @@ from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_m
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
 from asyncplay.games.kernels import Kernels
-from asyncplay.games.spec import GameSpec, Symmetries
+from asyncplay.games.spec import GameSpec, no_symmetries
 
 TRUMPS = {"any": layout.ANY, "spades": 0, "hearts": 1, "clubs": 2, "diamonds": 3, "none": layout.NO_TRUMP}
 FEWEST_PLAYERS, MOST_CARDS = 3, 13
@@ -55,7 +55,8 @@ def spec(
         zero_sum=False,
         is_hidden=True,
         n_symmetries=1,
-        symmetries=_symmetries,
+        # suits could be exchanged, but not the order in which trumps come
+        symmetries=lambda: no_symmetries(FEATURES, layout.CARDS),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.blob",
         value_scale=VALUE_SCALE,
@@ -75,14 +76,6 @@ def _rules(players: int, sizes: list[int], *, is_whole: bool, dealer: int, trump
     options = [players, sizes[0], int(is_whole), dealer, trump, len(sizes), most_points]
     row = range(layout.BINOMIAL_ROW)
     return np.array([*options, *(comb(n, k) for n in row for k in row)], np.int64)
-
-
-def _symmetries() -> Symmetries:
-    """None: suits could be exchanged, but not the order in which trumps come."""
-    return Symmetries(
-        np.arange(FEATURES, dtype=np.int32)[None],
-        np.arange(layout.CARDS, dtype=np.int32)[None],
-    )
 
 
 def _check(players: int, cards: int, dealer: int, trump: str) -> None:
