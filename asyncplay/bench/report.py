@@ -28,4 +28,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, list):
         return " to ".join(map(_cell, value))
-    return f"{value:,.3f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.3g}" if abs(value) < 0.1 else f"{value:,.3f}"
