@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from asyncplay.errors import ConfigError
 
@@ -56,6 +57,12 @@ class SearchSection(Section):
     simulations: int = Field(64, ge=1)
     """For each decision, in each world."""
 
+    quick_simulations: int = Field(0, ge=0)
+    """Playout cap of self-play: decisions with only so many, no noise, nothing learned from them; 0 for none."""
+
+    full_share: float = Field(0.25, gt=0, le=1)
+    """Part of the decisions that are searched in full and learned from, where the others are quick."""
+
     worlds: int = Field(1, ge=1, le=64)
     """Worlds imagined for each decision where cards are hidden; their visit counts are added."""
 
@@ -88,6 +95,14 @@ class SearchSection(Section):
 
     cache_positions: int = Field(0, ge=0)
     """Answers each worker remembers, so that nothing is asked twice of the same weights; inline pools keep none."""
+
+    @field_validator("quick_simulations")
+    @classmethod
+    def _is_quick(cls, value: int, info: ValidationInfo) -> int:
+        most = info.data.get("simulations", value)
+        if value <= most:
+            return value
+        raise PydanticCustomError("too_slow", "too slow", {"expected": f"at most search.simulations, {most}"})
 
 
 class NetSection(Section):

@@ -106,7 +106,7 @@ def open_model(config: Config, shape: NetShape, weights: Weights, version: int, 
 
 
 def search_spec(search: SearchSection, *, simulations: int | None = None, is_match: bool = False) -> bytes:
-    """How to think; in a match there is no noise and hardly any chance."""
+    """How to think; in a match there is no noise, hardly any chance, and nothing is decided quickly."""
     return encode(
         SearchSpec(
             simulations=simulations or search.simulations,
@@ -117,6 +117,8 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
             noise_weight=0.0 if is_match else search.noise_weight,
             temperatures=_temperatures(search, is_match=is_match),
             worlds=search.worlds,
+            quick_simulations=0 if is_match else search.quick_simulations,
+            full_share=search.full_share,
         )
     )
 

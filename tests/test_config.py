@@ -117,6 +117,15 @@ straggler_share = 1.5
     ]
 
 
+def test_a_quick_search_is_not_slower_than_a_full_one():
+    flags = {"simulations": "16", "quick_simulations": "17"}
+    with pytest.raises(
+        ConfigError, match=r"^--search.quick-simulations is 17, must be at most search.simulations, 16$"
+    ):
+        load(None, {"search": flags})
+    assert load(None, {"search": flags | {"quick_simulations": "16"}}).search.quick_simulations == 16
+
+
 def test_mistakes_of_file_and_flags_are_told_apart(file):
     path = file("[batch]\nmax_rows = 0\n")
     assert complaints(path, {"batch": {"timeout-ms": "soon"}, "trian": {"seed": "1"}}) == [

@@ -59,6 +59,7 @@ GAME = np.dtype(
         ("outside", np.int32),  # bit set of the seats whose decisions come from outside
         ("forced", np.int32),  # the action to play when the status is FORCED
         ("policy_end", np.int32),  # entries used of this slot's policies
+        ("is_quick", np.int32),  # the present decision has only a few simulations and leaves no policy
     ],
     align=True,
 )
@@ -73,7 +74,7 @@ TREE = np.dtype(
         ("budget", np.int32),  # simulations the present decision may have
         ("n_nodes", np.int32),
         ("n_edges", np.int32),
-        ("is_noised", np.int32),  # the root's priors have their noise
+        ("is_noised", np.int32),  # the root's priors have their noise, or shall have none
     ],
     align=True,
 )
@@ -140,6 +141,7 @@ class Settings(NamedTuple):
     """How to search; may change between two calls."""
 
     simulations: int = 32  # new ones for each world of a decision
+    quick_simulations: int = 0  # those of a quick decision; 0: there are none
     worlds: int = 1  # D, imagined for each decision where something is hidden
     leaves: int = 1  # rows a tree may add to one select
     is_staged: int = 0  # of the game: see GameSpec
@@ -147,6 +149,7 @@ class Settings(NamedTuple):
     c_puct: float = 1.5
     first_play_reduction: float = 0.2
     virtual_loss: float = 1.0
+    full_share: float = 1.0  # of the decisions that are not quick, where some are
     noise_alpha: float = 0.3  # Dirichlet noise on the root's priors
     noise_weight: float = 0.25  # 0 for none
     value_scale: float = 1.0  # of the game: see GameSpec

@@ -2,7 +2,11 @@
 
 Between two decisions of a search lie chance turns and forced decisions; they are gone through without
 a thought. Everything that is decided is written down, forced decisions too, so that seed and actions
-replay the game; a policy is written down only where there was a search.
+replay the game; a policy is written down only where there was a search, and a full one.
+
+Playout-cap randomisation (Wu 2019): where some decisions are quick, each is a full search with probability
+``full_share``, else one of ``quick_simulations`` without noise and without a policy to learn from. Policies want
+few deep searches, values want many games: quick decisions bring a game to its end cheaply.
 """
 
 import numpy as np
@@ -151,13 +155,21 @@ def settle(game, memory, slot, kept):
 
 @helper
 def allot(memory, slot):
-    """Give every tree of a slot its simulations for the decision."""
-    n_worlds = memory.settings.worlds
+    """Give every tree of a slot its simulations for the decision; a quick one has its noise already: none."""
+    owner, settings, n_worlds = memory.games.slots[slot], memory.settings, memory.settings.worlds
+    owner.is_quick = draw_quick(memory, slot)
     for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
-        owner = memory.forest.trees[tree]
-        owner.simulations = 0
-        owner.budget = memory.settings.simulations
-        owner.is_noised = 0
+        grown = memory.forest.trees[tree]
+        grown.simulations = 0
+        grown.budget = settings.quick_simulations if owner.is_quick else settings.simulations
+        grown.is_noised = owner.is_quick
+
+
+@helper
+def draw_quick(memory, slot):
+    """Draw whether a decision is a quick one; no number is drawn where none is."""
+    settings, thought = memory.settings, memory.games.streams[slot, THOUGHT_STREAM]
+    return settings.quick_simulations > 0 and rng.uniform(thought) >= settings.full_share
 
 
 @helper
@@ -190,7 +202,8 @@ def decide(memory, slot):
     root = forest.nodes[first_root(memory, slot)]
     add_worlds(memory, slot)
     edges = forest.edges[root.first_edge : root.first_edge + root.n_edges]
-    record_policy(memory, slot, edges)
+    if not owner.is_quick:
+        record_policy(memory, slot, edges)
     temperatures = memory.settings.temperatures
     temperature = temperatures[min(owner.stage_decisions, len(temperatures) - 1)]
     weights = memory.scratch.shares[: len(edges)]

@@ -272,6 +272,8 @@ class SearchSpec(Message):
     noise_weight: float
     temperatures: Doubles  # by decision of the game or round, the last one for the rest
     worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
+    quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
+    full_share: float = 1.0  # of the decisions that are, otherwise
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,8 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
     return make_settings(
         spec,
         simulations=message.simulations,
+        quick_simulations=message.quick_simulations,
+        full_share=message.full_share,
         worlds=message.worlds,
         leaves=message.leaves,
         c_puct=message.c_puct,

@@ -25,6 +25,7 @@ VARIANTS = {
     "one simulation more than a root": {"simulations": 2},
     "three worlds": {"noise_weight": 0.25, "worlds": 3, "simulations": 12},
     "two worlds of several leaves": {"worlds": 2, "leaves": 3, "simulations": 12},
+    "playout cap": {"noise_weight": 0.25, "worlds": 2, "quick_simulations": 6, "full_share": 0.4, "simulations": 12},
 }
 SEEDS = [1, 2, 3, 4, 5, 6]
 

@@ -64,6 +64,7 @@ class Twin:
     values: list[float] = field(default_factory=list)
     rows: int = 0
     stage_start: int = 0  # temperatures count from here
+    is_quick: bool = False  # the present decision: few simulations, no noise, no policy
 
     def play(self) -> np.ndarray:
         """Play to the end; return the returns by seat."""
@@ -87,7 +88,9 @@ class Twin:
     def decide(self) -> None:
         """Visits and values are added over the worlds."""
         roots = self.worlds()
-        self.think(roots)
+        settings = self.settings
+        self.is_quick = settings.quick_simulations > 0 and rng.uniform(self.thought) >= settings.full_share
+        self.think(roots, settings.quick_simulations if self.is_quick else settings.simulations)
         counts = {action: sum(root.edges[action].visits for root in roots) for action in roots[0].edges}
         total = sum(edge.value_sum for root in roots for edge in root.edges.values())
         self.follow(self.choose(counts), counts, total / sum(counts.values()))
@@ -118,21 +121,22 @@ class Twin:
     def follow(self, action: int, counts: dict[int, int], value: float) -> None:
         """Write the decision down and play it."""
         self.actions.append(action)
-        self.visits.append({action: visits for action, visits in counts.items() if visits})
+        self.visits.append({action: visits for action, visits in counts.items() if visits and not self.is_quick})
         self.values.append(value)
         child = self.root.edges[action].child if self.settings.keeps_tree else None
         self.root = child or self.child(self.root, action)
 
-    def think(self, roots: list[Node]) -> None:
+    def think(self, roots: list[Node], budget: int) -> None:
         """Simulations in rounds of ``leaves`` rows a world; the network answers between two rounds."""
         done, is_noised = [0] * len(roots), [False] * len(roots)
-        while min(done) < self.settings.simulations:
+        weight = 0.0 if self.is_quick else self.settings.noise_weight
+        while min(done) < budget:
             paths: list[list[Any]] = []
             for world, root in enumerate(roots):
-                if self.settings.noise_weight > 0 and not is_noised[world] and root.status == "open":
+                if weight > 0 and not is_noised[world] and root.status == "open":
                     self.add_noise(root)
                     is_noised[world] = True
-                found, n_done = self.gather(root, self.settings.simulations - done[world])
+                found, n_done = self.gather(root, budget - done[world])
                 paths += found
                 done[world] += n_done
             for path in paths:

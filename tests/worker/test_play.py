@@ -8,17 +8,19 @@ import pytest
 from rig import inline_pool
 
 from asyncplay import games
+from asyncplay.config import SearchSection
 from asyncplay.coordinator.arena import Match, Score, compare, score
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
+from asyncplay.neural import search_spec
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.search import entries
 from asyncplay.settings import Settings
 from asyncplay.spine import Spine
-from asyncplay.wire.codec import encode
+from asyncplay.wire.codec import HEADER, decode, encode
 from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
 from asyncplay.worker.opponents import opponent
 
@@ -48,9 +50,9 @@ async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Spine:
     return spine
 
 
-async def selfplay(n_games: int, *, workers: int = 2) -> tuple[list[Game], Spine]:
+async def selfplay(n_games: int, *, workers: int = 2, thought: bytes | None = None) -> tuple[list[Game], Spine]:
     taken: list[Game] = []
-    spec = encode(SelfplaySpec("tictactoe", "{}", 16, search(20)))
+    spec = encode(SelfplaySpec("tictactoe", "{}", 16, thought or search(20)))
     work = Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(n_games), on_game=taken.append)
     return taken, await run(work, workers)
 
@@ -92,6 +94,30 @@ async def test_forced_decisions_have_no_row_and_all_others_have_one():
         assert game.decisions.tolist() == searched
         assert np.allclose(np.add.reduceat(game.targets, game.offsets[:-1]), 1)
         assert (game.seats == game.decisions % 2).all()
+
+
+async def test_quick_decisions_are_played_and_leave_no_row():
+    """A tenth of the decisions are full ones: there are games with none, and they are games like the others."""
+    section = SearchSection(simulations=20, quick_simulations=5, full_share=0.1)
+    taken, spine = await selfplay(60, thought=search_spec(section))
+    n_decisions = sum(min(len(game.actions), 8) for game in taken)
+    n_rows = [len(game.features) for game in taken]
+
+    assert spine.ledger.books.done == 60
+    assert min(n_rows) == 0
+    assert abs(sum(n_rows) - 0.1 * n_decisions) < 4 * np.sqrt(0.1 * 0.9 * n_decisions)
+    for game in taken:
+        np.testing.assert_array_equal(replayed(game), game.returns)
+        assert set(game.decisions) <= set(range(8))
+
+
+@pytest.mark.parametrize(("is_match", "n_quick"), [(False, 5), (True, 0)])
+def test_matches_are_thought_over_in_full(is_match, n_quick):
+    section = SearchSection(simulations=20, quick_simulations=5)
+    spec = decode(search_spec(section, is_match=is_match)[HEADER.size :])
+
+    assert isinstance(spec, SearchSpec)
+    assert (spec.simulations, spec.quick_simulations) == (20, n_quick)
 
 
 async def play_match(rival: str, n_games: int, *, opening: int = 2, simulations: int = 60) -> tuple[Match, list[Game]]:
