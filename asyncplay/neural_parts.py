@@ -29,7 +29,16 @@ def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
     schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
     settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
     training = device.training_device(option.backend)
-    return Learner(shape, settings, config.train.seed, device=training, threads=option.threads or None)
+    return Learner(shape, settings, config.train.seed, device=training, threads=_training_threads(config, option))
+
+
+def _training_threads(config: Config, option: Candidate) -> tuple[int, ...]:
+    """What training steps choose from: nothing where the user chose, or where the clock must not decide."""
+    if device.training_device(option.backend) != "cpu":
+        return ()
+    if config.device.threads or config.pool.kind == "inline":
+        return (option.threads,)
+    return tuple(sorted({1, device.usable_cores()}))
 
 
 def leg_games(config: Config) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from asyncplay.model import weights as named
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
 from asyncplay.model.schedule import Schedule
 from asyncplay.model.shape import NetShape
+from asyncplay.model.thread_choice import ThreadChoice
 from asyncplay.model.threads import use_threads
 from asyncplay.payloads import Array, Examples
 
@@ -69,18 +71,20 @@ class Learner:
         seed: int,
         *,
         device: str = "cpu",
-        threads: int | None = None,  # None leaves torch's own choice alone
+        threads: tuple[int, ...] = (),  # to choose from, step by step; none leaves torch's own choice alone
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.shape = shape
         self.steps = 0
         self.rows = 0
         self._settings = settings
         self._device = device
-        self._threads = threads
+        self._threads = ThreadChoice(threads) if threads else None
         self._net = nets.build(shape, seed).to(device)
         self._optimizer = _adamw(self._net, settings)
         self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
         self._sums = torch.zeros(2)
+        self._clock, self._step_s = clock, 0.0
 
     def micro_batches(self, batch: Examples, rows_per_micro: int) -> Iterator[Job]:
         """One training step as short jobs, to be called in order; the last returns the report.
@@ -139,15 +143,24 @@ class Learner:
 
     def _job(self, part: Examples, total: float, *, is_first: bool, whole: Examples | None) -> Job:
         def run() -> StepReport | None:
+            started_s = self._clock()
             if self._threads is not None:
-                use_threads(self._threads)
+                use_threads(self._threads.threads)
             if is_first:
-                self._optimizer.zero_grad()
-                self._sums = torch.zeros(2, device=self._device)
+                self._begin_step()
             self._learn(part, total)
-            return None if whole is None else self._step(whole.rows)
+            report = None if whole is None else self._step(whole.rows)
+            self._step_s += self._clock() - started_s
+            if report is not None and self._threads is not None:
+                self._threads.note(self._step_s / report.rows)
+            return report
 
         return run
+
+    def _begin_step(self) -> None:
+        self._optimizer.zero_grad()
+        self._sums = torch.zeros(2, device=self._device)
+        self._step_s = 0.0
 
     def _learn(self, part: Examples, total: float) -> None:
         """Add a part's share to the gradients and to the losses of the step."""

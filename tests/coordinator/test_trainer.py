@@ -62,7 +62,7 @@ def game(unit: int, version: int = 0) -> Game:
 
 
 def new_learner(seed: int = 1) -> Learner:
-    return Learner(SHAPE, LearnerSettings(Schedule(peak=0.01, warmup_steps=1)), seed, threads=1)
+    return Learner(SHAPE, LearnerSettings(Schedule(peak=0.01, warmup_steps=1)), seed, threads=(1,))
 
 
 @dataclass

@@ -17,7 +17,7 @@ STEADY = LearnerSettings(schedule=Schedule(peak=0.01, warmup_steps=0))
 
 
 def learner(shape=BOARD, settings=STEADY, seed=0) -> Learner:
-    return Learner(shape, settings, seed, threads=1)
+    return Learner(shape, settings, seed, threads=(1,))
 
 
 def assert_weights(left: Learner, right: Learner) -> None:
@@ -236,5 +236,5 @@ def test_an_accelerator_learns_what_a_cpu_learns_and_goes_on_after_a_resume(name
 
 def test_training_uses_the_threads_it_was_given():
     torch.set_num_threads(2)
-    Learner(MLP, STEADY, 0, threads=1).train(random_examples(MLP, 2))
+    Learner(MLP, STEADY, 0, threads=(1,)).train(random_examples(MLP, 2))
     assert torch.get_num_threads() == 1
