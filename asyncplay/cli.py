@@ -310,6 +310,39 @@ def bench_scaling(*, json: bool = False) -> int:
     return report.show(scaling.measure(), as_json=json)
 
 
+@bench.command(name="duel")
+def bench_duel(
+    run: Path,
+    *,
+    hero: list[str] | None = None,
+    rival: list[str] | None = None,
+    rounds: int = 2000,
+    version: int | None = None,
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """Two ways to think with the same weights: points a round that one makes beyond the other, deals paired.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    hero
+        What one seat does in another way than the run did: search.leaves=8, device.backend=onnx-int8; repeatable.
+    rival
+        The same for all other seats.
+    rounds
+        How many, each deal or opening once from each seat.
+    version
+        Which weights play; without it, the latest.
+    """
+    from asyncplay.bench import duel, report
+
+    if rounds < 1:
+        raise AsyncplayError("--rounds must be at least 1")
+    return report.show(duel.measure(duel.Duel(run, hero or (), rival or (), rounds, version, seed)), as_json=json)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
     words = cli_data.in_order(sys.argv[1:] if arguments is None else arguments)

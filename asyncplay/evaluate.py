@@ -12,6 +12,7 @@ from asyncplay.coordinator.arena import Match, Score
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
+from asyncplay.model.device import Candidate
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights
 from asyncplay.neural import (
@@ -42,24 +43,26 @@ class Question(NamedTuple):
     seed: int = 0
 
 
+class Brain(NamedTuple):
+    """What answers for one side of a match."""
+
+    config: Config  # its device section says what computes
+    version: int
+    weights: Weights
+
+
 async def evaluate(question: Question) -> dict[str, Any]:
     """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
     that solves by table how far it is from equilibrium."""
     if (solving := solved.config_of(question.run)) is not None:
         return solved.evaluate(question.run, solving)
-    config, shape = _read(question.run)
+    config, shape = read_run(question.run)
     game = load_game(config)
     hero = question.version if question.version is not None else versions(question.run)[-1]
     match = _match(config, game, question)
-    spine = _spine(config, game, match)
     models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if question.against.isdigit() else {})
-    _serve(
-        spine,
-        config,
-        shape,
-        {model: (version, load_weights(question.run, version)) for model, version in models.items()},
-    )
-    await spine.run()
+    brains = {model: Brain(config, version, load_weights(question.run, version)) for model, version in models.items()}
+    await play(match, config, shape, brains)
     return {
         "run": str(question.run),
         "game": config.game.name,
@@ -70,7 +73,8 @@ async def evaluate(question: Question) -> dict[str, Any]:
     }
 
 
-def _read(run: Path) -> tuple[Config, NetShape]:
+def read_run(run: Path) -> tuple[Config, NetShape]:
+    """The configuration and the network of a run that has trained."""
     if not (run / "net.json").exists() or not versions(run):
         raise AsyncplayError(f"{run} is no run folder with trained weights; train one: asyncplay train --run {run}")
     facts = json.loads((run / "net.json").read_text())
@@ -95,23 +99,33 @@ def _match(config: Config, game: GameSpec, question: Question) -> Match:
     return Match(assignment, question.games, game.players)
 
 
-def _spine(config: Config, game: GameSpec, match: Match) -> Spine:
-    entries.warm(game)
-    return Spine(
-        build.make_pool("local"),
+async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> list[str]:
+    """Play a match to its end, ``brains`` by the model they answer as; return what computed for each."""
+    entries.warm(load_game(config))
+    spine = Spine(
+        build.make_pool(config.pool.kind),
         match.work,
         workers=build.n_workers(config),
         settings=build.live_settings(config),
         limits=build.limits(config),
         patience=build.patience(config),
+        is_lockstep=config.pool.kind == "inline",
     )
+    used = _serve(spine, shape, brains)
+    await spine.run()
+    return used
 
 
-def _serve(spine: Spine, config: Config, shape: NetShape, models: Mapping[int, tuple[int, Weights]]) -> None:
-    option = choose_backend(config, shape, models[HERO_MODEL][1], load_game(config)).best
-    for model, (version, weights) in models.items():
-        backend = open_model(config, shape, weights, version, option)
+def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> list[str]:
+    """Brains that want the same backend share the choice of its threads."""
+    options: dict[str, Candidate] = {}
+    for model, (config, version, weights) in brains.items():
+        wanted = config.device.backend
+        if wanted not in options:
+            options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
+        backend = open_model(config, shape, weights, version, options[wanted])
         spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch))
+    return [str(options[brain.config.device.backend]) for brain in brains.values()]
 
 
 def _figures(result: Score) -> dict[str, Any]:

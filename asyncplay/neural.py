@@ -131,9 +131,20 @@ def _temperatures(search: SearchSection, *, is_match: bool) -> NDArray[np.float6
     return np.array([*warm, *mild, search.late_temperature])
 
 
-def match_assignment(config: Config, rival: str, *, simulations: int, games_at_once: int, seed: int) -> Assignment:
+def match_assignment(
+    config: Config,
+    rival: str,
+    *,
+    simulations: int,
+    games_at_once: int,
+    seed: int,
+    rival_search: SearchSection | None = None,
+) -> Assignment:
     """Games between model HERO_MODEL and ``rival``; who never errs is met from the very beginning, as chance might
-    open with a lost position. Where cards are dealt, the deal is the opening."""
+    open with a lost position. Where cards are dealt, the deal is the opening.
+
+    ``rival_search``: if a model that is the rival thinks in another way.
+    """
     spec = MatchSpec(
         game=config.game.name,
         options=json.dumps(config.game.options),
@@ -142,6 +153,7 @@ def match_assignment(config: Config, rival: str, *, simulations: int, games_at_o
         hero=f"model:{HERO_MODEL}",
         rival=rival,
         opening=0 if rival == "perfect" or load_game(config).is_hidden else config.arena.opening,
+        rival_search=b"" if rival_search is None else search_spec(rival_search, is_match=True),
     )
     return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
 

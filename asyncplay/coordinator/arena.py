@@ -103,10 +103,13 @@ def _mean_and_doubt(values: Mapping[int, float], seats: int, *, least: float, al
 class Match:
     """One match: a work for the workers, and its result when that is settled."""
 
-    def __init__(self, assignment: Assignment, games: int, seats: int) -> None:
-        games += -games % seats  # every opening and deal from every seat
-        self.work = Work(assignment, Ledger(games), on_game=self._take)
-        self._seats = seats
+    def __init__(
+        self, assignment: Assignment, games: int, seats: int, on_played: Callable[[int, int], None] | None = None
+    ) -> None:
+        """``on_played``: is told how many games of how many are over, after each."""
+        self.games = games + -games % seats  # every opening and deal from every seat
+        self.work = Work(assignment, Ledger(self.games), on_game=self._take)
+        self._seats, self._on_played = seats, on_played
         self._outcomes: dict[int, float] = {}  # of the hero, by game
         self._returns: dict[int, Points] = {}  # of all seats, by game
 
@@ -127,6 +130,8 @@ class Match:
     def _take(self, game: Game) -> None:
         self._outcomes[game.unit] = float(game.outcome[game.unit % self._seats])
         self._returns[game.unit] = game.returns
+        if self._on_played is not None:
+            self._on_played(len(self._returns), self.games)
 
 
 @dataclass(slots=True)

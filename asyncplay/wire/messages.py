@@ -300,8 +300,9 @@ class MatchSpec(Message):
     games: int  # under way at a time
     search: bytes
     hero: str  # "model:NUMBER"
-    rival: str  # "model:NUMBER", "random" or "openspiel:mcts-ROLLOUTS"
+    rival: str  # "model:NUMBER" or one of worker/opponents.py
     opening: int  # random decisions before the two begin
+    rival_search: bytes = b""  # an encoded SearchSpec, where the rival does not think as the hero does
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -84,9 +84,12 @@ class MatchPlayer:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, MatchSpec), "a match needs its own spec"
         game = load_game(spec.game, spec.options)
-        settings = settings_of(game, spec.search)
-        models = [int(name.removeprefix("model:")) for name in (spec.hero, spec.rival) if name.startswith("model:")]
-        self._sides = [Side(Group(game, settings, spec.games), model) for model in models]
+        ways = [(spec.hero, spec.search), (spec.rival, spec.rival_search or spec.search)]
+        self._sides = [
+            Side(Group(game, settings_of(game, search), spec.games), int(name.removeprefix("model:")))
+            for name, search in ways
+            if name.startswith("model:")
+        ]
         self._rival = None if spec.rival.startswith("model:") else opponent(spec.rival, game)
         self._spec, self._seed, self._opening = job.spec, job.seed, spec.opening
         self._n_players, self._n_games = game.players, spec.games

@@ -1,0 +1,128 @@
+"""Two ways to think with the same weights: which of them makes more points?
+
+Every deal or opening is played once from each seat. One seat thinks the hero's way and all others the rival's, so
+that luck with the cards is the same for both; the interval is over deals.
+"""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asyncplay import build
+from asyncplay.app import run_loop
+from asyncplay.config import Config, load
+from asyncplay.coordinator.arena import Match, Score
+from asyncplay.errors import AsyncplayError
+from asyncplay.evaluate import Brain, play, read_run
+from asyncplay.neural import HERO_MODEL, RIVAL_MODEL, load_game, load_weights, match_assignment, versions
+
+GAMES_AT_ONCE = 256  # a worker
+MAY_DIFFER = ("search", "device")  # sections of the configuration
+QUIET_S = 20.0
+
+
+class Duel(NamedTuple):
+    """Who meets whom, and how often."""
+
+    run: Path
+    hero: Sequence[str] = ()  # KEY=VALUE, laid over the run's configuration
+    rival: Sequence[str] = ()
+    rounds: int = 2000
+    version: int | None = None  # of the weights; None: the latest
+    seed: int = 0
+
+
+def measure(duel: Duel) -> dict[str, Any]:
+    """What ``asyncplay bench duel --json`` prints."""
+    result: dict[str, Any] = {}
+
+    async def main() -> int:
+        result.update(await _fight(duel))
+        return 0
+
+    run_loop(main())
+    return result
+
+
+async def _fight(duel: Duel) -> dict[str, Any]:
+    _, shape = read_run(duel.run)
+    hero, rival = _way(duel, "hero"), _way(duel, "rival")
+    version = duel.version if duel.version is not None else versions(duel.run)[-1]
+    weights = load_weights(duel.run, version)
+    brains = {HERO_MODEL: Brain(hero, version, weights), RIVAL_MODEL: Brain(rival, version, weights)}
+    match, began_s = _match(duel, hero, rival), time.perf_counter()
+    backends = await play(match, hero, shape, brains)
+    return {
+        "run": str(duel.run),
+        "game": hero.game.name,
+        "version": version,
+        "hero": " ".join(duel.hero) or "as trained",
+        "rival": " ".join(duel.rival) or "as trained",
+        "backends": backends,
+        **_figures(match.score()),
+        "seconds": time.perf_counter() - began_s,
+    }
+
+
+def _way(duel: Duel, side: str) -> Config:
+    """The run's configuration with what one side changes of it."""
+    flags: dict[str, dict[str, str]] = {}
+    for change in getattr(duel, side):
+        name, equals, value = change.partition("=")
+        section, dot, key = name.partition(".")
+        if not (equals and dot):
+            raise AsyncplayError(f"--{side} {change}: must be KEY=VALUE, such as search.leaves=8")
+        if section not in MAY_DIFFER:
+            raise AsyncplayError(f"--{side} {change}: the sides differ in keys of {' and '.join(MAY_DIFFER)} alone")
+        flags.setdefault(section, {})[key] = value
+    return load(duel.run / "config.toml", flags)
+
+
+def _match(duel: Duel, hero: Config, rival: Config) -> Match:
+    assignment = match_assignment(
+        hero,
+        f"model:{RIVAL_MODEL}",
+        simulations=hero.search.simulations,
+        games_at_once=min(GAMES_AT_ONCE, math.ceil(duel.rounds / build.n_workers(hero))),
+        seed=duel.seed,
+        rival_search=rival.search,
+    )
+    return Match(assignment, duel.rounds, load_game(hero).players, on_played=Progress(_say))
+
+
+class Progress:
+    """A line every so often while games come in."""
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.perf_counter) -> None:
+        self._say, self._clock = say, clock
+        self._began_s = self._said_s = clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        now_s = self._clock()
+        if now_s - self._said_s >= QUIET_S:
+            self._said_s = now_s
+            left_s = (now_s - self._began_s) / done * (total - done)
+            self._say(f"{done:,} of {total:,} rounds, about {left_s:,.0f} s to go")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _figures(score: Score) -> dict[str, Any]:
+    """The hero's mean beyond the others': in points, or of games won (1) and lost (-1)."""
+    scale, shift = (1.0, 0.0) if score.points else (2.0, -1.0)
+    seats = {"points_by_seat": list(score.points), "points_of_others": score.others} if score.points else {}
+    return {
+        "rounds": score.games,
+        "score_difference": score.score * scale + shift,
+        "low": score.low * scale + shift,
+        "high": score.high * scale + shift,
+        "wins": score.wins,
+        "draws": score.draws,
+        "losses": score.losses,
+        **seats,
+    }

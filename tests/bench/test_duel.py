@@ -1,0 +1,82 @@
+"""Two ways to think with the same weights, in this process, every game repeatable."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asyncplay.bench.duel import Duel, Progress, measure
+from asyncplay.config import load
+from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.model.nets import build as build_net
+from asyncplay.model.weights import snapshot
+from asyncplay.neural import load_game, net_shape, save_weights
+from asyncplay.resume import write_config
+
+SMOKE = Path(__file__).parents[2] / "configs" / "smoke.toml"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run of tic-tac-toe whose network has learned nothing."""
+    sections = {
+        "pool": {"kind": "inline", "workers": "2"},
+        "search": {"simulations": "10"},
+        "device": {"backend": "torch", "threads": "1"},
+    }
+    config = load(SMOKE, sections)
+    shape = net_shape(config, load_game(config))
+    write_config(config, tmp_path)
+    save_weights(tmp_path, 7, snapshot(build_net(shape, 1)), shape)
+    return tmp_path
+
+
+def test_who_thinks_alike_wins_and_loses_alike(run):
+    """Every opening is played from both seats by the same thoughts: nothing is left of luck, but for the last digits
+    of an answer, which may depend on who else is in the batch."""
+    result = measure(Duel(run, rounds=39))
+
+    assert (result["rounds"], result["version"]) == (40, 7)
+    assert abs(result["score_difference"]) <= 0.05
+    assert result["low"] < 0 < result["high"]
+
+
+def test_sixty_simulations_beat_two_by_more_than_chance(run):
+    few, many = ("search.simulations=2",), ("search.simulations=60",)
+    won = measure(Duel(run, many, few, rounds=40))
+    lost = measure(Duel(run, few, many, rounds=40))
+
+    assert won["low"] > 0.2
+    assert lost["high"] < -0.2
+    assert (won["hero"], won["rival"]) == (many[0], few[0])
+
+
+def test_each_side_has_its_own_backend(run):
+    """Both compute the same network, to the last digits."""
+    result = measure(Duel(run, ("device.backend=onnx-fp32",), rounds=8))
+
+    assert result["backends"] == ["onnx-fp32 x1", "torch-cpu x1"]
+    assert abs(result["score_difference"]) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("search.leaves", "--hero search.leaves: must be KEY=VALUE"),
+        ("leaves=8", "--hero leaves=8: must be KEY=VALUE"),
+        ("net.width=8", "--hero net.width=8: the sides differ in keys of search and device alone"),
+        ("search.leaves=0", "--search.leaves is 0, must be at least 1"),
+    ],
+)
+def test_a_change_that_cannot_be_is_named(run, change, complaint):
+    with pytest.raises((AsyncplayError, ConfigError)) as caught:
+        measure(Duel(run, (change,), rounds=2))
+    assert complaint in str(caught.value)
+
+
+def test_progress_is_told_every_twenty_seconds_and_not_oftener():
+    times_s, lines = iter(np.arange(0.0, 60.0, 5.0)), []
+    progress = Progress(lines.append, lambda: next(times_s))
+    for done in range(1, 11):
+        progress(done, 20)
+    assert lines == ["4 of 20 rounds, about 80 s to go", "8 of 20 rounds, about 60 s to go"]
