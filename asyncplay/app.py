@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from asyncplay import detach, resume
+from asyncplay import detach, playable, resume
 from asyncplay.config import Config, Overrides
 from asyncplay.data import lock
 from asyncplay.data.tensorboard import EventFile
@@ -50,6 +50,7 @@ class Showing:
 
 def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
     """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
+    playable.require(config)
     folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     with _opened(folder, "--run"):
         resume.refuse_old(folder)
@@ -62,8 +63,7 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing())
 
 def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
     """Go on with the run in ``folder``, flags laid over its configuration."""
-    if not folder.is_dir():
-        raise AsyncplayError(f"--resume {folder}: there is no such folder; `asyncplay runs` lists what there is")
+    resume.require(folder)
     with _opened(folder, "--resume"):
         past = resume.read(folder, flags)
         resume.write_config(past.config, folder)

@@ -31,7 +31,7 @@ def train(
     headless: bool = False,
     json_lines: bool = False,
     detach: bool = False,
-    time_budget: float | None = None,
+    time_budget: str | None = None,
     games: int | None = None,
     iters: int | None = None,
     workers: int | None = None,
@@ -56,7 +56,7 @@ def train(
     detach
         Start a run that goes on without this terminal; print its folder and process.
     time_budget
-        Stop after this many seconds.
+        Stop after this time: seconds, or 90s, 20m, 1h30m.
     games
         Stop after this many games.
     iters
@@ -70,23 +70,23 @@ def train(
     """
     from asyncplay import app as build
     from asyncplay.config import load
+    from asyncplay.shortcuts import as_typed, lay_over, seconds
 
     shortcuts = {
-        ("train", "time_budget_s"): time_budget,
-        ("train", "units"): games if games is not None else iters,
-        ("pool", "workers"): workers,
-        ("train", "seed"): seed,
-        ("train", "tensorboard"): tensorboard,
+        "time-budget": None if time_budget is None else seconds("--time-budget", time_budget),
+        "iters": iters,
+        "games": games,
+        "workers": workers,
+        "seed": seed,
+        "tensorboard": tensorboard,
     }
-    for (section, key), value in shortcuts.items():
-        if value is not None:
-            settings.setdefault(section, {})[key] = str(value)
-    showing = build.Showing(headless=headless, json_lines=json_lines, detach=detach)
-    if resume is None:
-        return build.train(load(config or build.default_config(), settings), run_dir=run, showing=showing)
-    if config is not None or run is not None:
-        raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
-    return build.go_on(resume, settings, showing=showing)
+    with as_typed(lay_over(settings, shortcuts)):
+        showing = build.Showing(headless=headless, json_lines=json_lines, detach=detach)
+        if resume is None:
+            return build.train(load(config or build.default_config(), settings), run_dir=run, showing=showing)
+        if config is not None or run is not None:
+            raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
+        return build.go_on(resume, settings, showing=showing)
 
 
 @app.command
@@ -124,11 +124,11 @@ def watch(run: Path) -> int:
 def evaluate(
     run: Path,
     *,
-    against: str = "random",
-    games: int = 200,
-    simulations: int = 64,
+    against: str | None = None,
+    games: int | None = None,
+    simulations: int | None = None,
     version: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     json: bool = False,
 ) -> int:
     """Let what a run has learned play a match; of a run that solves by table, say how far it is from equilibrium.
@@ -138,9 +138,12 @@ def evaluate(
     run
         The folder of the run.
     against
-        random, rules (Blob), perfect (tic-tac-toe), the number of a version, or openspiel:mcts-1000.
+        random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version, or
+        openspiel:mcts-1000.
+    games
+        How many; 200 unless you say otherwise.
     simulations
-        For each decision of ours.
+        For each decision of ours; 64 unless you say otherwise.
     version
         Which weights play; without it, the latest.
     """
@@ -149,12 +152,11 @@ def evaluate(
     from asyncplay.evaluate import Question
     from asyncplay.evaluate import evaluate as play
 
-    if games < 1 or simulations < 1:
-        raise AsyncplayError("--games and --simulations must be at least 1")
-    result: dict[str, object] = {}
+    words = {"against": against, "games": games, "simulations": simulations, "version": version, "seed": seed}
+    question, result = Question.of(run, words), dict[str, object]()
 
     async def match() -> int:
-        result.update(await play(Question(run, against, games, simulations, version, seed)))
+        result.update(await play(question))
         return 0
 
     build.run_loop(match())

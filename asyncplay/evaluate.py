@@ -36,11 +36,23 @@ class Question(NamedTuple):
     """Who plays whom, and how."""
 
     run: Path
-    against: str  # "random", "rules", "perfect", the number of a version, or "openspiel:mcts-ROLLOUTS"
-    games: int
-    simulations: int
+    against: str = "random"  # or "rules", "perfect", the number of a version, "openspiel:mcts-ROLLOUTS"
+    games: int = 200
+    simulations: int = 64
     version: int | None = None  # None: the latest
     seed: int = 0
+
+    @classmethod
+    def of(cls, run: Path, words: Mapping[str, Any]) -> "Question":
+        """What was asked on the command line; None where nothing was said. A run that solves plays no match."""
+        said = {name: value for name, value in words.items() if value is not None}
+        if said and solved.config_of(run) is not None:
+            options = ", ".join(f"--{name}" for name in said)
+            raise AsyncplayError(f"{options}: {run} is solved by table and plays no match; leave it out")
+        question = cls(run, **said)
+        if question.games < 1 or question.simulations < 1:
+            raise AsyncplayError("--games and --simulations must be at least 1")
+        return question
 
 
 class Brain(NamedTuple):

@@ -27,7 +27,7 @@ from asyncplay.coordinator.trainer import Progress, Publishing, Trainer
 from asyncplay.coordinator.tuner import Tuner
 from asyncplay.data.checkpoint import Snapshot
 from asyncplay.data.entries import EventEntry, MetricsEntry, VersionEntry
-from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.live.figures import Figures
 from asyncplay.live.snapshot import Result
@@ -63,8 +63,6 @@ def load_game(config: Config) -> GameSpec:
 
 def net_shape(config: Config, game: GameSpec) -> NetShape:
     net = config.net
-    if net.kind == "resnet" and game.planes is None:
-        raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
     planes = game.planes if net.kind == "resnet" else None
     seats = MOST_SEATS if net.kind == "blobnet" else game.players  # one shape for any number of players
     return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes)

@@ -26,10 +26,16 @@ class Past(NamedTuple):
     news: list[str]  # what people should know: damaged checkpoints, changed keys
 
 
-def read(folder: Path, flags: Overrides) -> Past:
-    """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
+def require(folder: Path) -> None:
+    """AsyncplayError if no run has ever been in ``folder``; nothing is written there."""
+    if not folder.is_dir():
+        raise AsyncplayError(f"--resume {folder}: there is no such folder; `asyncplay runs` lists what there is")
     if not (folder / CONFIG).is_file():
         raise AsyncplayError(f"--resume {folder}: there is no run: {CONFIG} is missing; `--run {folder}` begins one")
+
+
+def read(folder: Path, flags: Overrides) -> Past:
+    """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
     found, complaints = checkpoint.newest(folder / CHECKPOINTS)
     config, known = load(folder / CONFIG, flags), {} if found is None else found.snapshot.state
     before: Sections = known.get("config") or load(folder / CONFIG).model_dump()

@@ -60,7 +60,13 @@ def test_the_help_of_train_lists_every_key(capsys):
         (["train", "--foo"], 'Command "train" parameter --foo requires an argument.'),
         (["train", "a.toml", "b.toml"], "Unused Tokens: ['b.toml']."),
         (["train", "--workers", "two"], 'Invalid value for --workers: unable to convert "two" into int.'),
-        (["train", "--workers", "-1"], "--pool.workers is -1, must be at least 0"),
+        (["train", "--workers", "-1"], "--workers is -1, must be at least 0"),
+        (["train", "--iters", "-5"], "--iters is -5, must be at least 0"),
+        (["train", "--games", "-5"], "--games is -5, must be at least 0"),
+        (["train", "--train.units", "-5"], "--train.units is -5, must be at least 0"),
+        (["train", "--seed", "-1"], "--seed is -1, must be at least 0"),
+        (["train", "--time-budget", "-5"], "--time-budget is -5, must be at least 0"),
+        (["train", "--time-budget", "soon"], "--time-budget is soon, must be seconds, or like 90s, 20m, 1h30m"),
         (["train", "--batch.max-rows", "many"], "--batch.max-rows is many, must be a whole number"),
         (["train", "--batch.max-rows"], 'Command "train" parameter --batch.max-rows requires an argument.'),
         (["train", "--batch.max-row", "3"], "--batch.max-row is no known key; did you mean batch.max_rows?"),
@@ -103,6 +109,28 @@ def test_a_log_that_cannot_be_written_is_one_line_too(tmp_path, capsys):
     (tmp_path / "run.log").mkdir()
     (line,) = mistakes(capsys, "train", *LOAD, "--run", str(tmp_path))
     assert line == f"--run {tmp_path}: cannot be written: Is a directory"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--game.name", "chess"], "'chess' is no game"),
+        (["--game.name", "kuhn"], "kuhn has no tree search"),
+        (["--game.name", "blob", "--net.kind", "resnet"], "net.kind is resnet, but blob has no board"),
+    ],
+)
+def test_a_run_that_cannot_begin_leaves_no_folder(words, told, tmp_path, capsys):
+    (line,) = mistakes(capsys, "train", *words, "--run", str(tmp_path / "run"))
+    assert line.startswith(told)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("20", 20), ("1.5", 1.5), ("90s", 90), ("20m", 1200), ("1h30m", 5400)])
+def test_a_time_budget_has_units(text, wanted, monkeypatch):
+    budgets = []
+    monkeypatch.setattr("asyncplay.app.train", lambda config, **rest: budgets.append(config.train.time_budget_s))
+    cli.main(["train", "--time-budget", text])
+    assert budgets == [wanted]
 
 
 def test_ctrl_c_while_a_command_loads_is_no_traceback(monkeypatch, capsys, tmp_path):

@@ -32,9 +32,11 @@ ROOMS = {
     "report": {"archive", "data", "errors"},
     "cli_data": {"archive", "report", "data", "console", "errors"},
     "detach": {"errors"},
+    "shortcuts": {"errors"},
+    "playable": {"games", "search", "config", "errors"},
     "tune": {"live", "errors"},
     "watch": {"console", "live", "errors"},
-    "cli": {"cli_data", "app", "tune", "watch", "evaluate", "config", "errors", "bench", "doctor"},
+    "cli": {"cli_data", "shortcuts", "app", "tune", "watch", "evaluate", "config", "errors", "bench", "doctor"},
 }
 """Each room and what of ours it may import besides itself. Who is not listed builds runs."""
 

@@ -274,6 +274,7 @@ def test_resuming_what_is_no_run_is_one_clear_line(tmp_path, capfd):
     assert capfd.readouterr().err.count("\n") == 1
     assert command("--resume", tmp_path) == 2
     assert "config.toml is missing" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
     assert command("--resume", tmp_path, "--run", tmp_path) == 2
     assert "leave CONFIG and --run out" in capfd.readouterr().err
     assert command(SMOKE, "--resume", tmp_path) == 2

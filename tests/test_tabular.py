@@ -217,6 +217,8 @@ def test_a_solved_run_is_evaluated_exactly(tmp_path):
     assert result["nash_conv"] == pytest.approx(run.worth.nash_conv, abs=1e-12)
     assert result["exploitability"] == pytest.approx(result["nash_conv"] / 2)
     assert sum(result["values"]) == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(AsyncplayError, match=r"^--against, --games: .* is solved by table and plays no match"):
+        Question.of(tmp_path / "run", {"against": "random", "games": 3, "seed": None})
 
 
 def test_a_folder_without_a_whole_checkpoint_cannot_be_evaluated(tmp_path):

@@ -20,7 +20,7 @@ class Entry(NamedTuple):
 
 def load(spec: GameSpec) -> Entry:
     """Return a game's kernels, compiled, or fetched from the disk."""
-    entry = _declared(spec)
+    entry = declared(spec)
     for dispatcher in entry:
         ready(dispatcher)
     return entry
@@ -28,10 +28,11 @@ def load(spec: GameSpec) -> Entry:
 
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile all kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *_declared(spec), *recall.KERNELS], progress)
+    warm_up([*spec.kernels.all(), *declared(spec), *recall.KERNELS], progress)
 
 
-def _declared(spec: GameSpec) -> Entry:
+def declared(spec: GameSpec) -> Entry:
+    """Return a game's kernels as they are; AsyncplayError if it has none."""
     if spec.entry_module is None:
         raise AsyncplayError(f"{spec.name} has no tree search: it is solved by table, see configs/leduc.toml")
     module = import_module(spec.entry_module)

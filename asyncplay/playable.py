@@ -1,0 +1,21 @@
+"""Whether a run of this configuration can begin at all: asked before there is a folder for it."""
+
+from asyncplay import games
+from asyncplay.config import Config
+from asyncplay.errors import ConfigError
+
+LOADS = ("synthetic", "forest")  # made to measure; they are no games and say themselves what they cannot do
+
+
+def require(config: Config) -> None:
+    """AsyncplayError names what does not fit; nothing is compiled, and torch is not loaded."""
+    if config.game.name in LOADS:
+        return
+    game = games.load(config.game.name, config.game.options)
+    if config.solve.method != "off":
+        return
+    from asyncplay.search import entries
+
+    entries.declared(game)
+    if config.net.kind == "resnet" and game.planes is None:
+        raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")

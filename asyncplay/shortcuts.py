@@ -1,0 +1,53 @@
+"""Short flags of ``train`` that stand for keys of the configuration, and the words for them when they are wrong."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from asyncplay.errors import ConfigError
+
+KEYS = {
+    "time-budget": ("train", "time_budget_s"),
+    "iters": ("train", "units"),
+    "games": ("train", "units"),
+    "workers": ("pool", "workers"),
+    "seed": ("train", "seed"),
+    "tensorboard": ("train", "tensorboard"),
+}
+DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+
+
+def lay_over(settings: dict[str, dict[str, str]], shortcuts: Mapping[str, object]) -> dict[str, str]:
+    """Lay those that are not None over ``settings``; return what was typed for which option they stand for."""
+    typed = {}
+    for name, value in shortcuts.items():
+        if value is not None:
+            section, key = KEYS[name]
+            settings.setdefault(section, {})[key] = str(value)
+            typed[f"--{section}.{key}".replace("_", "-")] = f"--{name}"
+    return typed
+
+
+@contextmanager
+def as_typed(typed: Mapping[str, str]) -> Iterator[None]:
+    """Complaints inside are about what was typed."""
+    try:
+        yield
+    except ConfigError as error:
+        text = str(error)
+        for option, word in typed.items():
+            text = re.sub(rf"^{re.escape(option)} ", f"{word} ", text, flags=re.MULTILINE)
+        raise ConfigError(text) from None
+
+
+def seconds(option: str, text: str) -> str:
+    """A number as it stands, or of 90s, 20m, 1h30m how many seconds these are."""
+    try:
+        float(text)
+    except ValueError:
+        found = DURATION.fullmatch(text)
+        if found is None or not text:
+            raise ConfigError(f"{option} is {text}, must be seconds, or like 90s, 20m, 1h30m") from None
+        hours, minutes, rest = (int(part or 0) for part in found.groups())
+        return str((hours * 60 + minutes) * 60 + rest)
+    return text
