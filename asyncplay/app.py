@@ -52,7 +52,8 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing())
     """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
     playable.require(config)
     folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    with _opened(folder, "--run"):
+    with _opened(folder, "--run") as log_file:
+        log_file.obey(config.train.log_level)
         resume.refuse_old(folder)
         resume.write_config(config, folder)
         _say(f"run folder: {folder}")
@@ -64,8 +65,9 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing())
 def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
     """Go on with the run in ``folder``, flags laid over its configuration."""
     resume.require(folder)
-    with _opened(folder, "--resume"):
+    with _opened(folder, "--resume") as log_file:
         past = resume.read(folder, flags)
+        log_file.obey(past.config.train.log_level)
         resume.write_config(past.config, folder)
         for line in (f"run folder: {folder}", *past.news):
             _say(line)
@@ -75,13 +77,12 @@ def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> in
 
 
 @contextmanager
-def _opened(folder: Path, option: str) -> Iterator[None]:
+def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
     """Have the folder for oneself; what cannot be written there is said before anything begins."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with lock.hold(folder):
-            _log_to(folder / "run.log")
-            yield
+            yield LogFile(folder / "run.log")
     except OSError as error:
         raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None
 
@@ -330,17 +331,19 @@ def _sum_up(run: Run, seconds: float) -> None:
 class LogFile(logging.FileHandler):
     """On a full disk it loses lines, and prints no traceback for each of them."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logging.getLogger("asyncplay").addHandler(self)
+
+    def obey(self, level: str) -> None:
+        """Write nothing below ``level``; others who listen are still told what is worth knowing."""
+        self.setLevel(level.upper())
+        logging.getLogger("asyncplay").setLevel(min(self.level, logging.INFO))
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's name
         if not isinstance(sys.exc_info()[1], OSError):
             super().handleError(record)
-
-
-def _log_to(path: Path) -> None:
-    handler = LogFile(path)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logger = logging.getLogger("asyncplay")
-    logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
 
 
 def _forget_terminal() -> None:

@@ -40,6 +40,9 @@ class TrainSection(Section):
     tensorboard: bool = True
     """Whether the figures are also kept as event files in the run's folder: tensorboard --logdir RUN."""
 
+    log_level: Literal["debug", "info", "warning"] = "info"
+    """What run.log is told; "debug" has a line for each piece of work that is given out."""
+
 
 class GameSection(Section):
     """What is played. TOML section ``[game]``."""
