@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from asyncplay import detach, playable, resume
 from asyncplay.config import Config, Overrides
@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 EXIT_INTERRUPTED = 130
 GC_ALLOCATIONS = 20_000
+
+Result = TypeVar("Result")
 
 
 def default_config() -> Path:
@@ -99,7 +101,7 @@ def _see_through(config: Config, folder: Path, showing: Showing, past: Past | No
         raise RunFailed(f"the run failed: {reason}; {folder / 'run.log'} has more") from error
 
 
-def run_loop(main: Coroutine[Any, Any, int]) -> int:
+def run_loop(main: Coroutine[Any, Any, Result]) -> Result:
     """uvloop where it exists, asyncio's own loop elsewhere.
 
     What was imported is taken out of the garbage collector's sight: walking through it again and again cost the

@@ -247,17 +247,41 @@ def bench_store(*, quick: bool = False, json: bool = False) -> int:
 
 
 @bench.command(name="selfplay")
-def bench_selfplay(*, game: str = "connect4", backend: str = "auto", json: bool = False) -> int:
+def bench_selfplay(
+    *, game: str = "connect4", backend: str = "auto", cache: bool = False, host_ms: float = 0.1, json: bool = False
+) -> int:
     """Self-play with real processes against the model's own forward limit, learner off and on.
 
     Parameters
     ----------
     backend
-        auto, torch, onnx-fp32 or onnx-int8.
+        auto, torch, onnx-fp32 or onnx-int8; or sim: an accelerator simulated after a GPU of the middle range.
+    cache
+        Measure too what remembered answers save.
+    host_ms
+        With sim: from a batch's launch until the device can begin with it.
     """
-    from asyncplay.bench import report, selfplay
+    from asyncplay.bench import report, selfplay, simulated
 
-    return report.show(selfplay.measure(game, backend), as_json=json)
+    if backend == "sim":
+        return report.show(simulated.measure(game, host_ms=host_ms), as_json=json)
+    return report.show(selfplay.measure(game, backend, cache=cache), as_json=json)
+
+
+@bench.command(name="strategies")
+def bench_strategies(*, backend: str = "auto", seconds: float = 8.0, json: bool = False) -> int:
+    """Blob by four strategies: sequential, processes, threads and ours, with 1 to 16 workers; some minutes.
+
+    Parameters
+    ----------
+    backend
+        That of ours; the others use torch.
+    seconds
+        Least time of each row of the table.
+    """
+    from asyncplay.bench import report, strategies
+
+    return report.show(strategies.measure(backend, seconds=seconds), as_json=json)
 
 
 @bench.command(name="cfr")

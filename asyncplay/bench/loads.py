@@ -6,7 +6,14 @@ from asyncplay.errors import AsyncplayError
 LOADS: dict[str, dict[str, dict[str, str]]] = {
     "blob": {
         "net": {"kind": "blobnet", "width": "256", "blocks": "6"},
-        "search": {"simulations": "30", "worlds": "3", "warm_decisions": "10", "mild_decisions": "10"},
+        "search": {
+            "simulations": "30",
+            "worlds": "3",
+            "noise_alpha": "0.3",
+            "warm_decisions": "10",
+            "mild_decisions": "10",
+            "late_temperature": "0.1",
+        },
     },
     "connect4": {"net": {"kind": "resnet", "width": "64", "blocks": "6"}, "search": {"simulations": "32"}},
     "tictactoe": {"net": {"kind": "mlp"}},
@@ -14,10 +21,16 @@ LOADS: dict[str, dict[str, dict[str, str]]] = {
 SOON_ROWS, NEVER_ROWS = "256", str(2**40)  # before these have come, nothing is trained
 
 
-def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = False) -> Config:
-    """Play is never held back, whatever the learner does, and no arena takes a part of the device."""
+def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = False, **more: dict[str, str]) -> Config:
+    """Play is never held back, whatever the learner does, and no arena takes a part of the device. ``more``: further
+    keys by section."""
     if game not in LOADS:
         raise AsyncplayError(f"--game {game}: there is no load for it; known are {', '.join(LOADS)}")
-    learn = {"band_steps": "1e9", "minimum_rows": SOON_ROWS if learns else NEVER_ROWS}
-    sections = {"game": {"name": game}, "device": {"backend": backend}, "pool": {"workers": str(workers)}}
-    return load(None, sections | {"learn": learn, "arena": {"every_s": "0"}} | LOADS[game])
+    sections = LOADS[game] | {
+        "game": {"name": game} | LOADS[game].get("game", {}),
+        "device": {"backend": backend},
+        "pool": {"workers": str(workers)},
+        "learn": {"band_steps": "1e9", "minimum_rows": SOON_ROWS if learns else NEVER_ROWS},
+        "arena": {"every_s": "0"},
+    }
+    return load(None, {name: sections.get(name, {}) | more.get(name, {}) for name in sections | more})

@@ -1,31 +1,37 @@
-"""Self-play against the model's own limit: real workers, pipes and network.
+"""Self-play against the model's own limit: real workers, pipes, network and store.
 
 Each window of play is followed by one of the limit: the best this backend reaches over thread counts and batch
-sizes with the workers waiting. Their ratio counts, so a machine that slows down for a while slows both. The
-learner is off for ``share_of_limit`` and on for ``share_while_learning``.
+sizes with the workers waiting. Their ratio counts, so a machine that slows down for a while slows both. The windows
+make up one whole round of the games under way (see tally.py): games, decisions and rows a game are counted over all
+of it, the rest are medians of its windows. The learner is off for ``share_of_limit`` and on for
+``share_while_learning``, which is of a few windows after the first game's end.
 """
 
 import asyncio
-import statistics
+import math
 import tempfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from asyncplay import build
 from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
-from asyncplay.bench.sequential import Sequential
-from asyncplay.bench.watched import Watched, Window
+from asyncplay.bench.solo import Sequential
+from asyncplay.bench.tally import Tally, total
+from asyncplay.bench.watched import Limit, Watched, play_rounds
 from asyncplay.config import Config
 
-WINDOW_S, LIMIT_S, SEQUENTIAL_S = 4.0, 2.0, 10.0
-WINDOWS = 6
+WINDOW_S, LIMIT_S, SETTLE_S, SEQUENTIAL_S = 4.0, 2.0, 0.5, 10.0
+WINDOWS = 6  # while learning
+CACHE_POSITIONS = 200_000  # of each worker
 
 
 class Pair(NamedTuple):
     """A window of play and the limit beside it."""
 
-    window: Window
+    window: Tally
     limit_rows_per_s: float
 
     @property
@@ -33,53 +39,82 @@ class Pair(NamedTuple):
         return self.window.rows_per_s / self.limit_rows_per_s
 
 
-def measure(game: str = "connect4", backend: str = "auto") -> dict[str, Any]:
-    alone = _Session(bench_config(game, backend))
-    learning = _Session(bench_config(game, backend, learns=True))
-    games_per_min = _median([pair.window.games_per_min for pair in alone.pairs])
-    decisions_per_s = _median([pair.window.decisions_per_s for pair in alone.pairs])
-    return {
+class Session(NamedTuple):
+    """What was seen of a run."""
+
+    backend: str
+    simulations: int  # of a decision, all worlds together
+    pairs: list[Pair]
+    sequential: Tally
+
+
+def measure(game: str = "connect4", backend: str = "auto", *, cache: bool = False) -> dict[str, Any]:
+    """``cache``: one more run, in which workers remember answers, tells what that saves."""
+    config = bench_config(game, backend)
+    alone = run_loop(_watch(config, _one_round))
+    learning = run_loop(_watch(bench_config(game, backend, learns=True), _first_windows))
+    played = total(pair.window for pair in alone.pairs)
+    result = {
         "game": game,
         "backend": alone.backend,
-        "games_per_min": games_per_min,
-        "rows_per_s": _median([pair.window.rows_per_s for pair in alone.pairs]),
-        "forward_limit_rows_per_s": _median([pair.limit_rows_per_s for pair in alone.pairs]),
-        "share_of_limit": _median([pair.share for pair in alone.pairs]),
-        "share_while_learning": _median([pair.share for pair in learning.pairs]),
-        "mean_batch": _median([pair.window.mean_batch for pair in alone.pairs]),
-        "sims_per_s": decisions_per_s * alone.simulations,
-        "workers": alone.workers,
-        "sequential_games_per_min": alone.sequential_games_per_min,
-        "times_sequential": games_per_min / alone.sequential_games_per_min,
+        "games_per_min": played.games_per_min,
+        "rows_per_s": median(pair.window.rows_per_s for pair in alone.pairs),
+        "forward_limit_rows_per_s": median(pair.limit_rows_per_s for pair in alone.pairs),
+        "share_of_limit": median(pair.share for pair in alone.pairs),
+        "share_while_learning": median(pair.share for pair in learning.pairs),
+        "mean_batch": median(pair.window.mean_batch for pair in alone.pairs),
+        "sims_per_s": played.decisions_per_s * alone.simulations,
+        "workers": build.n_workers(config),
+        "games": played.games,
+        "rows_per_game": played.rows_per_game,
+        "sequential_games_per_min": alone.sequential.games_per_min,
+        "times_sequential": played.games_per_min / alone.sequential.games_per_min,
+    }
+    return result | (_remembering(game, backend) if cache else {})
+
+
+def _remembering(game: str, backend: str) -> dict[str, float]:
+    config = bench_config(game, backend, search={"cache_positions": str(CACHE_POSITIONS)})
+    tally = run_loop(play_rounds(config, WINDOW_S))
+    return {
+        "cached_games_per_min": tally.games_per_min,
+        "cached_rows_per_game": tally.rows_per_game,
+        "spared_share": tally.spared / (tally.rows + tally.spared),
     }
 
 
-class _Session:
-    """A whole run, watched: half of the sequential baseline before it and half after."""
-
-    def __init__(self, config: Config) -> None:
-        self.pairs: list[Pair] = []
-        self.simulations, self.workers = config.search.simulations, build.n_workers(config)
-        self.backend, self.sequential_games_per_min = "", 0.0
-        with tempfile.TemporaryDirectory() as place:
-            run_loop(self._watch(config, Path(place)))
-
-    async def _watch(self, config: Config, folder: Path) -> int:
-        watched = Watched(config, folder)
-        self.backend = str(watched.neural.choice.best)
-        sequential = Sequential(config, watched.neural)
-        before = sequential.games_per_min(SEQUENTIAL_S / 2)
+async def _watch(config: Config, look: Callable[[Watched, Limit], Awaitable[list[Pair]]]) -> Session:
+    """A whole run; half of the sequential baseline is measured before it and half after."""
+    with tempfile.TemporaryDirectory() as place:
+        watched = Watched(config, Path(place))
+        limit, sequential = watched.attach_limit(), Sequential(config)
+        baseline = [sequential.play_for(SEQUENTIAL_S / 2)]
         async with asyncio.TaskGroup() as group:
             running = group.create_task(watched.neural.run())
-            await watched.until_game()
-            for _ in range(WINDOWS):
-                window = await watched.window(WINDOW_S)
-                self.pairs.append(Pair(window, await watched.limit.measure(LIMIT_S)))
+            pairs = await look(watched, limit)
             watched.neural.spine.halt()
             await running
-        self.sequential_games_per_min = (before + sequential.games_per_min(SEQUENTIAL_S / 2)) / 2
-        return 0
+        baseline.append(sequential.play_for(SEQUENTIAL_S / 2))
+        worlds = config.search.worlds if watched.neural.game.is_hidden else 1
+        return Session(str(watched.neural.choice.best), worlds * config.search.simulations, pairs, total(baseline))
 
 
-def _median(figures: list[float]) -> float:
-    return statistics.median(figures)
+async def _one_round(watched: Watched, limit: Limit) -> list[Pair]:
+    """Windows until as many games have ended as are under way, after a round that warms up."""
+    await watched.until_games(watched.under_way)
+    n_games, pairs = watched.tally().games + watched.under_way, []
+    while watched.tally().games < n_games:
+        pairs.append(await _pair(watched, limit, n_games))
+    return pairs
+
+
+async def _first_windows(watched: Watched, limit: Limit) -> list[Pair]:
+    await watched.until_games(1)
+    return [await _pair(watched, limit) for _ in range(WINDOWS)]
+
+
+async def _pair(watched: Watched, limit: Limit, n_games: float = math.inf) -> Pair:
+    """Workers that waited while the limit was measured have thought ahead, so play goes on for a while uncounted."""
+    pair = Pair(await watched.window(WINDOW_S, n_games), await limit.measure(LIMIT_S))
+    await asyncio.sleep(SETTLE_S)
+    return pair

@@ -5,31 +5,27 @@ workers have nothing to do and wait. What the machine can do just then is thus m
 """
 
 import asyncio
+import math
+import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from asyncplay.bench.outside import until
+from asyncplay.bench.tally import Tally, whole_rounds
 from asyncplay.config import Config
 from asyncplay.coordinator.lane import Finish, Task
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate
-from asyncplay.neural import NeuralRun, open_model, sample_positions
+from asyncplay.neural import SAMPLE_ROWS, NeuralRun, open_model
 from asyncplay.payloads import Positions
+from asyncplay.sampling import random_rows
 
 BATCHES = (64, 128, 256, 512, 1024)
 QUIET_S = 0.2  # until workers that were thinking have asked and wait
-
-
-class Window(NamedTuple):
-    """What a run did in a while."""
-
-    rows_per_s: float
-    games_per_min: float
-    decisions_per_s: float
-    mean_batch: float
 
 
 class Limit:
@@ -64,11 +60,17 @@ class Limit:
         return lambda: rows_per_s
 
     def _run_for(self, seconds: float) -> float:
-        began_s, rows = time.perf_counter(), 0
+        """As many batches in flight as the backend likes."""
+        began_s, n_done = time.perf_counter(), 0
+        flying: deque[Finish] = deque()
         while (spent_s := time.perf_counter() - began_s) < seconds:
-            self._backend.launch(self._positions)()
-            rows += len(self._positions.features)
-        return rows / spent_s
+            flying.append(self._backend.launch(self._positions))
+            if len(flying) == self._backend.depth:
+                flying.popleft()()
+                n_done += 1
+        for finish in flying:
+            finish()
+        return n_done * len(self._positions.features) / spent_s
 
     def _deliver(self, rows_per_s: float) -> None:
         if self._answer is not None and not self._answer.done():
@@ -79,44 +81,64 @@ class Watched:
     """One run. Make it inside a loop."""
 
     def __init__(self, config: Config, folder: Path) -> None:
-        self._config = config
+        self.config = config
         self.neural = NeuralRun(config, folder, lambda line: None)
-        self.limit = self._make_limit()
-        self.neural.spine.lane.attach(self.limit, share=1.0, is_first=True)
-        self.limit.wake = self.neural.spine.lane.wake
 
     @property
-    def n_games(self) -> int:
-        return self.neural.spine.ledger.books.done
+    def under_way(self) -> int:
+        """Games at a time."""
+        return self.config.search.games
 
-    async def until_asked(self) -> None:
-        await until(lambda: self.neural.spine.evaluator.stats().rows > 0)
-
-    async def until_game(self) -> None:
-        await until(lambda: self.n_games > 0)
-
-    async def window(self, seconds: float) -> Window:
-        evaluator, trainer = self.neural.spine.evaluator, self.neural.trainer
-        before, games, decisions = evaluator.stats(), self.n_games, trainer.stats().inserted_rows
-        began_s = time.perf_counter()
-        await asyncio.sleep(seconds)
-        spent_s = time.perf_counter() - began_s
-        now = evaluator.stats()
-        return Window(
-            rows_per_s=(now.rows - before.rows) / spent_s,
-            games_per_min=(self.n_games - games) / spent_s * 60,
-            decisions_per_s=(trainer.stats().inserted_rows - decisions) / spent_s,
-            mean_batch=(now.rows - before.rows) / max(now.batches - before.batches, 1),
+    def tally(self) -> Tally:
+        stats, spine = self.neural.spine.evaluator.stats(), self.neural.spine
+        return Tally(
+            time.perf_counter(),
+            games=spine.ledger.books.done,
+            rows=stats.rows,
+            batches=stats.batches,
+            decisions=self.neural.trainer.stats().inserted_rows,
+            spared=stats.spared_rows,
         )
 
-    def _make_limit(self) -> Limit:
+    async def until_asked(self) -> None:
+        """Until every worker has."""
+        await until(lambda: all(worker.rows for worker in self.neural.spine.supervisor.stats()))
+
+    async def until_games(self, n_games: float) -> None:
+        await until(lambda: self.tally().games >= n_games)
+
+    async def window(self, seconds: float, n_games: float = math.inf) -> Tally:
+        """What is done in so many seconds, or until ``n_games`` have ended since the run began."""
+        before = self.tally()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.until_games(n_games)
+        return self.tally().since(before)
+
+    def attach_limit(self) -> Limit:
         """The thread count and batch size at which this backend is fastest, found before any worker runs."""
         neural, best = self.neural, self.neural.choice.best
-        weights, sample = neural.learner.weights(), sample_positions(neural.game)
+        weights, sample = neural.learner.weights(), random_rows(neural.game, SAMPLE_ROWS)
 
         def open_candidate(option: Candidate) -> Backend:
-            return open_model(self._config, neural.shape, weights, 0, option)
+            return open_model(self.config, neural.shape, weights, 0, option)
 
         options = device.candidates(best.backend, sorted({1, device.usable_cores()}))
         figure = device.forward_limit(open_candidate, options, sample, BATCHES).figures[0]
-        return Limit(open_candidate(figure.candidate), device.resize(sample, figure.rows))
+        limit = Limit(open_candidate(figure.candidate), device.resize(sample, figure.rows))
+        neural.spine.lane.attach(limit, share=1.0, is_first=True)
+        limit.wake = neural.spine.lane.wake
+        return limit
+
+
+async def play_rounds(config: Config, seconds: float) -> Tally:
+    """A whole run, from its first worker's start to its end: what it did in whole rounds of its games."""
+    with tempfile.TemporaryDirectory() as place:
+        watched = Watched(config, Path(place))
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(watched.neural.run())
+            await watched.until_asked()
+            tally = await whole_rounds(watched.tally, watched.under_way, seconds)
+            watched.neural.spine.halt()
+            await running
+        return tally
