@@ -10,6 +10,7 @@ from asyncplay import build
 from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import play_rounds
+from asyncplay.errors import AsyncplayError
 
 ROWS_PER_S = 220_000  # of a full device
 SECONDS = 20.0
@@ -17,6 +18,8 @@ SECONDS = 20.0
 
 def measure(game: str = "blob", *, host_ms: float = 0.1, seconds: float = SECONDS) -> dict[str, Any]:
     """``share_of_device_max``: of what the device does when every batch is full."""
+    if host_ms < 0:
+        raise AsyncplayError(f"--host-ms {host_ms}: must be at least 0")
     device = {"sim_host_ms": str(host_ms), "sim_rows_per_s": str(ROWS_PER_S)}
     config = bench_config(game, "sim", device=device)
     tally = run_loop(play_rounds(config, seconds))

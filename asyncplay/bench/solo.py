@@ -114,10 +114,13 @@ class Sequential:
         self._solo.play()  # the first batches are slow
 
     def play_for(self, seconds: float) -> Tally:
-        """Whole games, for at least so long."""
-        before, began_s, spent_s = self._solo.totals.copy(), time.perf_counter(), 0.0
-        while spent_s < seconds:
+        """Whole games, for at least so long, but one at least."""
+        before = self._count()
+        self._solo.play()
+        while (window := self._count().since(before)).seconds < seconds:
             self._solo.play()
-            spent_s = time.perf_counter() - began_s
-        games, rows, _ = (self._solo.totals - before).tolist()
-        return Tally(spent_s, games, rows, batches=rows)
+        return window
+
+    def _count(self) -> Tally:
+        games, rows, _ = self._solo.totals.tolist()
+        return Tally(time.perf_counter(), games, rows, batches=rows)
