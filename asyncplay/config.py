@@ -82,7 +82,19 @@ class SearchSection(Section):
     """Of the Dirichlet noise on a root's priors, in self-play."""
 
     noise_weight: float = Field(0.25, ge=0, le=1)
-    """Of that noise; 0 for none."""
+    """Of that noise; 0 for none, also of Gumbel's."""
+
+    root: Literal["puct", "gumbel"] = "puct"
+    """How simulations are spent on a decision's actions; "gumbel": sequential halving, and its policy is learned."""
+
+    gumbel_actions: int = Field(16, ge=2)
+    """Considered by sequential halving, the best by prior and Gumbel noise."""
+
+    gumbel_visits: float = Field(50.0, ge=0)
+    """With the most visits of an action, how much values count against priors; c_visit of the paper."""
+
+    gumbel_scale: float = Field(1.0, gt=0)
+    """The same as a factor; c_scale of the paper, for values between 0 and 1."""
 
     warm_decisions: int = Field(12, ge=0)
     """So many decisions of a game or round are drawn by visit counts, the later ones nearly always the best."""

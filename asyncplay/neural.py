@@ -117,6 +117,10 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
             worlds=search.worlds,
             quick_simulations=0 if is_match else search.quick_simulations,
             full_share=search.full_share,
+            root=search.root,
+            gumbel_actions=search.gumbel_actions,
+            gumbel_visits=search.gumbel_visits,
+            gumbel_scale=search.gumbel_scale,
         )
     )
 

@@ -102,6 +102,15 @@ def below(state, limit):
 
 
 @draw
+def gumbel(state):
+    """A standard Gumbel number: added to logarithms of weights, it makes the largest sum a draw by weight."""
+    drawn = uniform(state)
+    while drawn == 0.0:
+        drawn = uniform(state)
+    return -math.log(-math.log(drawn))
+
+
+@draw
 def normal(state):
     """A standard normal number, by the polar method; the second of the pair is not kept."""
     while True:

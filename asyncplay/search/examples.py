@@ -21,8 +21,8 @@ class GameRecord(NamedTuple):
     seed: int
     actions: Array  # int32[T]
     policy_ends: Array  # int32[T], decision t owns entries policy_ends[t - 1] .. policy_ends[t]; none: not searched
-    policy_actions: Array  # int32[E], ascending within a decision, only visited ones
-    policy_visits: Array  # int32[E]
+    policy_actions: Array  # int32[E], ascending within a decision, only those with a share
+    policy_visits: Array  # int32[E]; of Gumbel roots what shall be learned, in parts of about 2 ** 20 a decision
     versions: Array  # int32[T], of the weights that answered last
     values: Array  # float32[T], what the search expected for the player; 0 without a search
     returns: Array  # float64[P], by seat, in the game's own units
@@ -34,7 +34,7 @@ class Examples(NamedTuple):
     features: Array  # float32[n, F] or uint8[n, F]
     legal: Array  # int32[L]
     offsets: Array  # int32[n + 1]
-    policy: Array  # float32[L], shares of the visits, each row's sum is 1
+    policy: Array  # float32[L], shares of policy_visits, each row's sum is 1
     values: Array  # float32[n, P], entry k for the seat k places to the left of the player
     players: Array  # int32[n]
     decisions: Array  # int32[n], which decision of the game

@@ -54,7 +54,8 @@ def make_sizes(spec: GameSpec, settings: Settings, n_games: int) -> Sizes:
     """
     nodes = 4 * settings.simulations + 16
     edges = max(nodes * min(spec.max_legal, 64), 4 * spec.max_legal)
-    policy_entries = min(spec.max_decisions * min(spec.max_legal, nodes), MAX_POLICY_ENTRIES)
+    entries = spec.max_legal if settings.is_gumbel else min(spec.max_legal, nodes)
+    policy_entries = min(spec.max_decisions * entries, MAX_POLICY_ENTRIES)
     n_rows = n_games * settings.worlds * settings.leaves
     return Sizes(n_games, settings.worlds, n_rows, nodes, edges, policy_entries)
 
@@ -87,6 +88,7 @@ class Group:
         n_rows = settings.leaves * settings.worlds * self.sizes.games
         assert settings.worlds == self.sizes.worlds, "the number of worlds is fixed"
         assert n_rows <= self.sizes.rows, "more leaves than there is room for"
+        assert settings.is_gumbel == self.settings.is_gumbel, "the way of choosing at the root is fixed"
         self.memory = self.memory._replace(settings=settings)
         self._packed = layout.pack(self.memory)
 

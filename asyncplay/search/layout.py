@@ -72,6 +72,7 @@ TREE = np.dtype(
         ("total_shortened", np.int64),  # decisions for which it filled its room
         ("simulations", np.int32),  # done for the present decision
         ("budget", np.int32),  # simulations the present decision may have
+        ("limit", np.int32),  # those it may have before the next advance
         ("n_nodes", np.int32),
         ("n_edges", np.int32),
         ("is_noised", np.int32),  # the root's priors have their noise, or shall have none
@@ -88,7 +89,13 @@ DECISION = np.dtype(
         ("value", np.float32),  # what the search expected for the player
     ]
 )
-VISITED = np.dtype([("action", np.int32), ("visits", np.int32)])
+VISITED = np.dtype([("action", np.int32), ("visits", np.int32)])  # visits: with Gumbel roots parts of 2 ** 20
+HALVING = np.dtype(
+    [
+        ("considered", np.int32),  # actions of the present phase; 0: none has begun
+        ("opening", np.int32),  # simulations that the root itself takes: 1 if it was new
+    ]
+)
 
 
 class Games(NamedTuple):
@@ -137,6 +144,15 @@ class Scratch(NamedTuple):
     worlds: Array  # int64[D, S]
 
 
+class Roots(NamedTuple):
+    """Sequential halving at the roots; A is 1 without it."""
+
+    halvings: Array  # HALVING[G]
+    noise: Array  # float64[G, A], by ordinal of the root's edges
+    ratings: Array  # float64[G, A], when the phase began; OUT for actions that are not considered any more
+    before: Array  # int32[G, A], visits that were there when the decision began
+
+
 class Settings(NamedTuple):
     """How to search; may change between two calls."""
 
@@ -152,6 +168,10 @@ class Settings(NamedTuple):
     full_share: float = 1.0  # of the decisions that are not quick, where some are
     noise_alpha: float = 0.3  # Dirichlet noise on the root's priors
     noise_weight: float = 0.25  # 0 for none
+    is_gumbel: int = 0  # at the root: see gumbel.py; else PUCT
+    gumbel_actions: int = 16
+    gumbel_visits: float = 50.0
+    gumbel_scale: float = 1.0
     value_scale: float = 1.0  # of the game: see GameSpec
     value_offset: float = 0.0
     temperatures: Array = np.ones(1)  # float64[k], by decision of the game or stage, the last one for the rest
@@ -166,6 +186,7 @@ class Memory(NamedTuple):
     leaves: Leaves
     records: Records
     scratch: Scratch
+    roots: Roots
     settings: Settings
 
 
@@ -204,6 +225,7 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
             np.zeros(sizes.nodes_per_tree, np.int32),
             np.zeros((sizes.worlds, spec.state_words), np.int64),
         ),
+        _allocate_roots(sizes.games, spec.max_legal if settings.is_gumbel else 1),
         settings,
     )
 
@@ -229,6 +251,11 @@ def _allocate_forest(spec: GameSpec, sizes: Sizes) -> Forest:
     )
 
 
+def _allocate_roots(n_games: int, n_actions: int) -> Roots:
+    shape = (n_games, n_actions)
+    return Roots(np.zeros(n_games, HALVING), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int32))
+
+
 def pack(memory: Memory) -> tuple[Any, ...]:
     """Flatten a ``Memory`` for the way into a kernel; ``unpack`` is the other end.
 
@@ -247,7 +274,8 @@ def unpack(packed):
         Leaves(*packed[10:13]),
         Records(*packed[13:16]),
         Scratch(*packed[16:22]),
-        Settings(*packed[22:]),
+        Roots(*packed[22:26]),
+        Settings(*packed[26:]),
     )
 
 
@@ -261,6 +289,7 @@ def _packed_type() -> Any:
         Leaves(np.zeros(1, ROW), numbers, numbers),
         Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), np.zeros((1, 1))),
         Scratch(numbers, floats, floats, floats, numbers, words),
+        _allocate_roots(1, 1),
         Settings(),
     )
     return typeof(pack(memory))

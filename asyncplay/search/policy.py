@@ -15,6 +15,7 @@ from numba import int32, int64
 from asyncplay import rng
 from asyncplay.games.kernels import body, helper
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
+from asyncplay.search.gumbel import begin_halving, choose, improve, narrow
 from asyncplay.search.layout import (
     CHANCE_STREAM,
     FINISHED,
@@ -27,7 +28,7 @@ from asyncplay.search.layout import (
     THOUGHT_STREAM,
     unpack,
 )
-from asyncplay.search.tree import find_drawn, keep_subtree, plant
+from asyncplay.search.tree import find_drawn, first_root, keep_subtree, plant
 
 ADVANCE = int64(PACKED, int32[::1])
 
@@ -44,6 +45,8 @@ def advance(game, packed, finished):
         if is_due(memory, slot):
             kept = go_on(game, memory, slot)
             settle(game, memory, slot, kept)
+        if memory.settings.is_gumbel and memory.games.slots[slot].status == THINKING:
+            narrow(memory, slot)
         if memory.games.slots[slot].status == FINISHED:
             finished[n_finished] = slot
             n_finished += 1
@@ -77,12 +80,6 @@ def go_on(game, memory, slot):
     write_down(memory, slot, edge.action, root_value(forest, root))
     game.play(memory.rules, memory.games.states[slot], edge.action)
     return np.int64(edge.child)
-
-
-@helper
-def first_root(memory, slot):
-    """The root of a slot's first tree, in which the worlds come together."""
-    return slot * memory.settings.worlds * memory.forest.nodes_per_tree
 
 
 @helper
@@ -162,7 +159,10 @@ def allot(memory, slot):
         grown = memory.forest.trees[tree]
         grown.simulations = 0
         grown.budget = settings.quick_simulations if owner.is_quick else settings.simulations
+        grown.limit = grown.budget
         grown.is_noised = owner.is_quick
+    if settings.is_gumbel:
+        begin_halving(memory, slot)
 
 
 @helper
@@ -197,16 +197,21 @@ def pass_through(game, memory, slot, mover, kept):
 
 @helper
 def decide(memory, slot):
-    """Record the visit counts at the root and draw an edge by temperature; return its ordinal."""
+    """Record the policy of the root, visit counts unless Gumbel's, and choose an edge; return its ordinal."""
     forest, owner = memory.forest, memory.games.slots[slot]
     root = forest.nodes[first_root(memory, slot)]
-    add_worlds(memory, slot)
     edges = forest.edges[root.first_edge : root.first_edge + root.n_edges]
-    if not owner.is_quick:
-        record_policy(memory, slot, edges)
+    weights = memory.scratch.shares[: len(edges)]
     temperatures = memory.settings.temperatures
     temperature = temperatures[min(owner.stage_decisions, len(temperatures) - 1)]
-    weights = memory.scratch.shares[: len(edges)]
+    if memory.settings.is_gumbel:
+        best = choose(memory, slot, temperature)
+        improve(memory, slot, weights)
+        add_worlds(memory, slot)
+        record_policy(memory, slot, edges, weights)
+        return best
+    add_worlds(memory, slot)
+    record_policy(memory, slot, edges, edges.visits)
     best = weigh(edges, temperature, weights)
     if temperature == 0.0:
         return best
@@ -227,16 +232,18 @@ def add_worlds(memory, slot):
 
 
 @helper
-def record_policy(memory, slot, edges):
-    """Append the visited actions to the slot's policies; none if they do not fit any more."""
+def record_policy(memory, slot, edges, weights):
+    """Append the actions that have a weight to the slot's policies; none after a quick search, or without room."""
     owner, policies = memory.games.slots[slot], memory.records.policies
+    if owner.is_quick:
+        return
     end = owner.policy_end
     for i in range(len(edges)):
-        if edges[i].visits > 0:
+        if weights[i] > 0:
             if end == policies.shape[1]:
                 return
             policies[slot, end].action = edges[i].action
-            policies[slot, end].visits = edges[i].visits
+            policies[slot, end].visits = weights[i]
             end += 1
     owner.policy_end = end
 

@@ -9,7 +9,7 @@ n being the edge's visits and P its prior. Q is the mean of the values backed up
 seat s: every player looks after its own seat (max^n), which is minimax where two seats' values add up
 to 0. An edge without visits has Q = (the network's value of the node for s) - first_play_reduction.
 N and n include simulations that still wait for the network; each of those counts as ``virtual_loss``
-below the mover's worst until its answer comes.
+below the mover's worst until its answer comes. With Gumbel root selection the root goes by other rules (gumbel.py).
 
 Where something is hidden a game has a tree for each of D worlds, which are searched side by side and know nothing
 of each other; their visit counts are added when the decision is taken (policy.py).
@@ -29,6 +29,7 @@ from numba import float32, int64, uint8, void
 from asyncplay import rng
 from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.spec import CHANCE_TURN
+from asyncplay.search.gumbel import due_ordinal
 from asyncplay.search.layout import (
     ENDED,
     FULL,
@@ -73,7 +74,7 @@ def gather(game, memory, features, tree, n_rows):
     if memory.settings.noise_weight > 0.0 and not owner.is_noised:
         add_noise(memory, tree)
     wanted = n_rows + memory.settings.leaves
-    while n_rows < wanted and owner.simulations < owner.budget:
+    while n_rows < wanted and owner.simulations < owner.limit:
         outcome = simulate(game, memory, features, tree, n_rows)
         if outcome == BLOCKED:
             break
@@ -90,7 +91,7 @@ def simulate(game, memory, features, tree, row):
         child = step_down(game, memory, tree, node)
         if child == FULL:
             take_back(memory, tree, node)
-            owner.budget = owner.simulations  # decide with what there is
+            owner.budget = owner.limit = owner.simulations  # decide with what there is
             owner.total_shortened += 1
             return BLOCKED
         node = child
@@ -118,7 +119,8 @@ def step_down(game, memory, tree, node):
         child = draw_child(game, memory, tree, node)
         forest.nodes[node].visits += child != FULL
         return child
-    ordinal = best_ordinal(memory, node)
+    is_root = node == tree * forest.nodes_per_tree
+    ordinal = due_ordinal(memory, tree) if is_root and memory.settings.is_gumbel else best_ordinal(memory, node)
     edge = forest.edges[forest.nodes[node].first_edge + ordinal]
     child = np.int64(edge.child)
     if child == NONE:

@@ -14,6 +14,12 @@ from asyncplay.search.layout import ENDED, FRESH, FULL, NO_EDGE, NONE, OPEN, THO
 
 
 @helper
+def first_root(memory, slot):
+    """The root of a slot's first tree, in which the worlds come together."""
+    return slot * memory.settings.worlds * memory.forest.nodes_per_tree
+
+
+@helper
 def plant(game, memory, slot):
     """Start new trees from the position of the slot's game, in worlds as the player to move may imagine them."""
     games, forest, worlds = memory.games, memory.forest, memory.scratch.worlds

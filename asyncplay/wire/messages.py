@@ -274,6 +274,10 @@ class SearchSpec(Message):
     worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
     quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
     full_share: float = 1.0  # of the decisions that are, otherwise
+    root: str = "puct"  # or "gumbel"
+    gumbel_actions: int = 16
+    gumbel_visits: float = 50.0
+    gumbel_scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,6 +31,10 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
         first_play_reduction=message.first_play_reduction,
         noise_alpha=message.noise_alpha,
         noise_weight=message.noise_weight,
+        is_gumbel=message.root == "gumbel",
+        gumbel_actions=message.gumbel_actions,
+        gumbel_visits=message.gumbel_visits,
+        gumbel_scale=message.gumbel_scale,
         temperatures=message.temperatures.copy(),  # what comes off the wire is read-only
     )
 

@@ -93,7 +93,11 @@ class Twin:
         self.think(roots, settings.quick_simulations if self.is_quick else settings.simulations)
         counts = {action: sum(root.edges[action].visits for root in roots) for action in roots[0].edges}
         total = sum(edge.value_sum for root in roots for edge in root.edges.values())
-        self.follow(self.choose(counts), counts, total / sum(counts.values()))
+        self.follow(self.choose(counts), self.policy(counts), total / sum(counts.values()))
+
+    def policy(self, counts: dict[int, int]) -> dict[int, int]:
+        """What is learned from."""
+        return counts
 
     def worlds(self) -> list[Node]:
         """What is searched: the position itself, or positions that look the same to the player."""
@@ -105,8 +109,7 @@ class Twin:
 
     def choose(self, counts: dict[int, int]) -> int:
         """Draw an action with probability visits ** (1 / temperature); most visits at temperature 0."""
-        temperatures = self.settings.temperatures
-        temperature = temperatures[min(len(self.actions) - self.stage_start, len(temperatures) - 1)]
+        temperature = self.temperature()
         largest = max(counts.values())
         if temperature == 0:
             return min(action for action, visits in counts.items() if visits == largest)
@@ -117,6 +120,10 @@ class Twin:
             if left < 0:
                 return action
         return action
+
+    def temperature(self) -> float:
+        temperatures = self.settings.temperatures
+        return float(temperatures[min(len(self.actions) - self.stage_start, len(temperatures) - 1)])
 
     def follow(self, action: int, counts: dict[int, int], value: float) -> None:
         """Write the decision down and play it."""
@@ -175,7 +182,7 @@ class Twin:
             if node.mover == CHANCE_TURN:
                 node = self.draw(node)
             else:
-                action, edge = max(node.edges.items(), key=lambda item: self.score(node, item[1]))
+                action, edge = self.pick(node)
                 edge.child = edge.child or self.child(node, action)
                 node = edge.child
                 path.append(edge)
@@ -186,6 +193,10 @@ class Twin:
         if node.status == "fresh":
             node.status = "waiting"
         return path if is_free else None
+
+    def pick(self, node: Node) -> tuple[int, Edge]:
+        """What the best score has."""
+        return max(node.edges.items(), key=lambda item: self.score(node, item[1]))
 
     def score(self, node: Node, edge: Edge) -> float:
         """Q + c P sqrt(N) / (1 + n); max takes the first of equals."""
