@@ -68,6 +68,15 @@ def test_whole_numbers_are_equally_likely():
     assert rng.below(state, 1) == 0
 
 
+def test_gumbel_numbers_have_their_mean_and_variance():
+    """Euler's constant and pi^2 / 6; the variance of the variance is 4.4 times its square over the draws."""
+    state, variance = rng.stream(8), np.pi**2 / 6
+    drawn = np.array([rng.gumbel(state) for _ in range(DRAWS)])
+
+    assert drawn.mean() == pytest.approx(np.euler_gamma, abs=4 * np.sqrt(variance / DRAWS))
+    assert drawn.var() == pytest.approx(variance, abs=4 * np.sqrt(4.4 * variance**2 / DRAWS))
+
+
 def test_floats_fill_the_unit_interval():
     state = rng.stream(4)
     drawn = np.array([rng.uniform(state) for _ in range(DRAWS)])
