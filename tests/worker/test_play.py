@@ -120,6 +120,17 @@ def test_matches_are_thought_over_in_full(is_match, n_quick):
     assert (spec.simulations, spec.quick_simulations) == (20, n_quick)
 
 
+async def test_gumbel_roots_teach_a_share_of_every_legal_action():
+    """Three cells are considered, but the policy learned is over all of them."""
+    section = SearchSection(simulations=8, root="gumbel", gumbel_actions=3, gumbel_scale=0.02)
+    taken, _ = await selfplay(20, thought=search_spec(section))
+
+    for game in taken:
+        assert game.decisions.tolist() == list(range(min(len(game.actions), 8)))
+        assert np.allclose(np.add.reduceat(game.targets, game.offsets[:-1]), 1)
+        assert game.targets.min() > 0
+
+
 async def play_match(rival: str, n_games: int, *, opening: int = 2, simulations: int = 60) -> tuple[Match, list[Game]]:
     spec = MatchSpec("tictactoe", "{}", 8, search(simulations, is_match=True), "model:1", rival, opening)
     match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), n_games, 2)
