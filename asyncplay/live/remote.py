@@ -27,13 +27,11 @@ class Remote:
 
     @classmethod
     async def open(cls, folder: Path) -> "Remote":
-        link = address.connect(folder)
-        link.setblocking(False)
-        reader, writer = await asyncio.open_unix_connection(sock=link, limit=ANSWER_BYTES)
-        return cls(folder, reader, writer)
+        return cls(folder, *await _call(folder))
 
     async def look(self) -> Snapshot:
-        return Snapshot.from_json(await self._ask("look", "", ANSWER_S))
+        """Who was suspended for long was hung up on meanwhile: it calls again, once."""
+        return Snapshot.from_json(await self._ask("look", "", ANSWER_S, calls_again=True))
 
     async def do(self, verb: str, argument: str = "") -> str:
         return (await self.act(verb, argument)).text
@@ -49,17 +47,35 @@ class Remote:
     def close(self) -> None:
         self._writer.close()
 
-    async def _ask(self, verb: str, argument: str, timeout_s: float | None) -> bytes:
+    async def _ask(self, verb: str, argument: str, timeout_s: float | None, *, calls_again: bool = False) -> bytes:
+        """``calls_again``: for what may be asked twice."""
         request = json.dumps({"verb": verb, "argument": argument}).encode() + b"\n"
         async with self._turn:
             try:
-                async with asyncio.timeout(timeout_s):
-                    self._writer.write(request)
-                    answer = await self._reader.readline()
-            except TimeoutError:
-                raise AsyncplayError(f"{self._folder}: the run has not answered for {ANSWER_S:g} s") from None
-            except (ConnectionError, ValueError):
-                answer = b""
+                return await self._exchange(request, timeout_s)
+            except AsyncplayError as silence:
+                if not calls_again:
+                    raise
+                await self._call_again(silence)
+                return await self._exchange(request, timeout_s)
+
+    async def _call_again(self, silence: AsyncplayError) -> None:
+        """Where nobody listens any more, the silence is what there is to tell."""
+        self._writer.close()
+        try:
+            self._reader, self._writer = await _call(self._folder)
+        except AsyncplayError:
+            raise silence from None
+
+    async def _exchange(self, request: bytes, timeout_s: float | None) -> bytes:
+        try:
+            async with asyncio.timeout(timeout_s):
+                self._writer.write(request)
+                answer = await self._reader.readline()
+        except TimeoutError:
+            raise AsyncplayError(f"{self._folder}: the run has not answered for {ANSWER_S:g} s") from None
+        except (ConnectionError, ValueError):
+            answer = b""
         if not answer.endswith(b"\n"):
             raise AsyncplayError(f"{self._folder}: the run has hung up")
         return answer
@@ -71,3 +87,9 @@ class Remote:
         if "error" in words:
             raise ConfigError(str(words["error"]))
         return words
+
+
+async def _call(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    link = address.connect(folder)
+    link.setblocking(False)
+    return await asyncio.open_unix_connection(sock=link, limit=ANSWER_BYTES)

@@ -204,6 +204,18 @@ async def test_a_peer_that_says_nothing_is_hung_up_on_unless_it_waits_for_a_tria
         remote.close()
 
 
+async def test_who_was_suspended_for_long_and_hung_up_on_looks_again(tmp_path):
+    async with Rig(tmp_path).listening() as rig:
+        remote = await Remote.open(tmp_path)
+        rig.control.idle_s = 0.05
+        await remote.look()
+        await until(lambda: not rig.control.peers)
+        rig.control.idle_s = LONG_S
+        assert await remote.look() == NEURAL
+        assert await remote.do("set", "batch.timeout_ms=4") == "timeout 2 -> 4 ms"
+        remote.close()
+
+
 async def test_a_peer_that_asks_and_does_not_listen_is_hung_up_on(tmp_path):
     async with Rig(tmp_path).listening() as rig:
         link = address.connect(tmp_path)
