@@ -1,5 +1,7 @@
 """Training rows, each known by its number, for tests of what stores, mixes and learns from them."""
 
+from functools import cache
+
 import numpy as np
 
 from asyncplay.payloads import Examples, concatenate, offsets_of
@@ -12,8 +14,9 @@ def make_rows(n: int, *, first: int = 0, actions: int = ACTIONS) -> Examples:
     return concatenate([make_row(first + place, actions) for place in range(max(n, 1))]).part(0, n)
 
 
+@cache
 def make_row(number: int, actions: int = ACTIONS) -> Examples:
-    """One row, all of it a function of its number."""
+    """One row, all of it a function of its number; nobody changes it."""
     random = np.random.default_rng(number)
     legal = random.permutation(actions)[: random.integers(1, actions + 1)].astype(np.int32)
     return Examples(

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,13 @@ def source(module: str) -> str:
     return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
 
 
-def imports(code: str) -> Iterator[str]:
+@cache
+def imports(code: str) -> tuple[str, ...]:
     """Dotted names as written; ``from asyncplay import app`` is asyncplay.app."""
+    return tuple(_imports(code))
+
+
+def _imports(code: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -175,11 +181,28 @@ def test_a_worker_loads_neither_torch_nor_rich_nor_onnxruntime():
     assert loaded & {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"} == set()
 
 
+APART = """
+import importlib, os, sys
+import msgpack, numba
+for module in {modules!r}:
+    if os.fork() == 0:
+        importlib.import_module("asyncplay." + module)
+        print(module, *{{name.partition('.')[0] for name in sys.modules}}, flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
+"""
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("module", [name for name in modules() if is_in(name, "worker")])
-def test_no_module_of_the_worker_loads_what_belongs_to_the_coordinator(module):
-    loaded = loaded_by(f"import asyncplay.{module}")
-    assert loaded & {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"} == set()
+def test_no_module_of_the_worker_loads_what_belongs_to_the_coordinator():
+    """Each in an interpreter that has loaded none of the others; what all of them use is there already."""
+    workers = [name for name in modules() if is_in(name, "worker")]
+    code = APART.format(modules=workers)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    loaded = {words[0]: set(words[1:]) for words in map(str.split, done.stdout.splitlines())}
+    assert loaded.keys() == set(workers)
+    strangers = {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"}
+    assert [module for module, names in loaded.items() if names & strangers] == []
 
 
 @pytest.mark.process

@@ -20,14 +20,14 @@ from asyncplay.neural import NeuralRun
 
 SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
 pytestmark = pytest.mark.timeout(400)  # whole runs, and perhaps kernels to be compiled first
-LEG = 64  # games between two standstills: eight times the games at a time
+LEG = 32  # games between two standstills: eight times the games at a time
 
 
 def tiny(**overrides: dict[str, str]) -> Config:
     sections = {
         "pool": {"kind": "inline", "workers": "2"},
         "train": {"units": str(3 * LEG), "seed": "3"},
-        "search": {"games": "8", "simulations": "8"},
+        "search": {"games": "4", "simulations": "8"},
         "learn": {"minimum_rows": "100", "batch_rows": "64", "publish_steps": "3", "publish_distance": "0"},
         "replay": {"start_rows": "300", "exponent": "0.5"},
         "device": {"backend": "torch", "threads": "1"},
