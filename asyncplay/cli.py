@@ -138,8 +138,8 @@ def evaluate(
     run
         The folder of the run.
     against
-        random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version, or
-        openspiel:mcts-1000.
+        random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version,
+        openspiel:mcts-1000 (boards) or openspiel:ismcts-500 (Blob).
     games
         How many; 200 unless you say otherwise.
     simulations

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from asyncplay import build, solved
+from asyncplay.bench import ismcts
 from asyncplay.config import Config, load
 from asyncplay.coordinator.arena import Match, Score
 from asyncplay.coordinator.evaluator import Endpoint
@@ -30,13 +31,14 @@ from asyncplay.spine import Spine
 from asyncplay.worker.opponents import opponent
 
 GAMES_AT_ONCE = 64
+SLOW_GAMES_AT_ONCE = 16  # a worker is silent while such an opponent decides for all of its games, one after another
 
 
 class Question(NamedTuple):
     """Who plays whom, and how."""
 
     run: Path
-    against: str = "random"  # or "rules", "perfect", the number of a version, "openspiel:mcts-ROLLOUTS"
+    against: str = "random"  # or "rules", "perfect", a version's number, "openspiel:mcts-1000", "openspiel:ismcts-500"
     games: int = 200
     simulations: int = 64
     version: int | None = None  # None: the latest
@@ -98,21 +100,24 @@ def _rival(against: str, game: GameSpec) -> str:
     """A version becomes a model of our own; anything else must be an opponent that exists."""
     if against.isdigit():
         return f"model:{RIVAL_MODEL}"
+    if against.startswith(ismcts.PREFIX):
+        return ismcts.rival(against, game)
     opponent(against, game)
     return against
 
 
 def _match(config: Config, game: GameSpec, question: Question) -> Match:
-    at_once = min(GAMES_AT_ONCE, max(math.ceil(question.games / build.n_workers(config)), 1))
     rival = _rival(question.against, game)
+    most = SLOW_GAMES_AT_ONCE if question.against.startswith("openspiel:") else GAMES_AT_ONCE
+    at_once = min(most, max(math.ceil(question.games / build.n_workers(config)), 1))
     assignment = match_assignment(
         config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
     )
     return Match(assignment, question.games, game.players)
 
 
-async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> list[str]:
-    """Play a match to its end, ``brains`` by the model they answer as; return what computed for each."""
+async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
+    """Play a match to its end; ``brains`` and what computed for each, which is returned, by the model they are."""
     entries.warm(load_game(config))
     spine = Spine(
         build.make_pool(config.pool.kind),
@@ -128,7 +133,7 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
     return used
 
 
-def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> list[str]:
+def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Brains that want the same backend share the choice of its threads."""
     options: dict[str, Candidate] = {}
     for model, (config, version, weights) in brains.items():
@@ -137,7 +142,7 @@ def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> list[s
             options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
         backend = open_model(config, shape, weights, version, options[wanted])
         spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch))
-    return [str(options[brain.config.device.backend]) for brain in brains.values()]
+    return {model: str(options[brain.config.device.backend]) for model, brain in brains.items()}
 
 
 def _figures(result: Score) -> dict[str, Any]:

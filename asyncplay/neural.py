@@ -452,6 +452,7 @@ class NeuralRun:
         self._arena = self._arena._replace(results=others | {name: result})
         self._say(f"arena: version {version} against {name}: {result}")
         facts = {"against": name, "version": version, "score": result.score, "low": result.low, "high": result.high}
+        facts |= {"points_by_seat": result.points, "points_of_others": result.others} if result.points else {}
         self.note("arena", f"version {version} against {name}: {result}", facts)
 
     def _endpoint(self, backend: Backend) -> Endpoint:

@@ -61,7 +61,8 @@ async def _fight(duel: Duel) -> dict[str, Any]:
         "version": version,
         "hero": " ".join(duel.hero) or "as trained",
         "rival": " ".join(duel.rival) or "as trained",
-        "backends": backends,
+        "hero_backend": backends[HERO_MODEL],
+        "rival_backend": backends[RIVAL_MODEL],
         **_figures(match.score()),
         "seconds": time.perf_counter() - began_s,
     }
@@ -94,7 +95,7 @@ def _match(duel: Duel, hero: Config, rival: Config) -> Match:
 
 
 class Progress:
-    """A line every so often while games come in."""
+    """A line every so often while games come in; the first ones, which all began together, tell nothing of the rest."""
 
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.perf_counter) -> None:
         self._say, self._clock = say, clock
@@ -105,7 +106,8 @@ class Progress:
         if now_s - self._said_s >= QUIET_S:
             self._said_s = now_s
             left_s = (now_s - self._began_s) / done * (total - done)
-            self._say(f"{done:,} of {total:,} rounds, about {left_s:,.0f} s to go")
+            rest = f"about {left_s:,.0f} s to go" if 4 * done >= total else f"{now_s - self._began_s:,.0f} s so far"
+            self._say(f"{done:,} of {total:,} rounds, {rest}")
 
 
 def _say(line: str) -> None:

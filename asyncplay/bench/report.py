@@ -27,7 +27,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, list):
-        return " to ".join(map(_cell, value))
+        return (" to " if len(value) == 2 else " ").join(map(_cell, value))  # an interval, or a figure for each seat
     if not isinstance(value, float):
         return str(value)
     return f"{value:.3g}" if abs(value) < 0.1 else f"{value:,.3f}"

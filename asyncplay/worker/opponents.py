@@ -6,6 +6,7 @@ from asyncplay import rng
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec
+from asyncplay.worker.foreign import PREFIX, foreign
 from asyncplay.worker.moment import Moment, Opponent
 from asyncplay.worker.perfect import SOLVED_GAMES, PerfectOpponent
 
@@ -55,10 +56,13 @@ def opponent(name: str, game: GameSpec) -> Opponent:
         return _perfect(game.name)
     if name == "rules":
         return _rules(game)
+    if name.startswith(PREFIX):
+        return foreign(name, game)
     kind, _, rollouts = name.removeprefix("openspiel:").partition("-")
     if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdigit() or int(rollouts) < 1:
         raise AsyncplayError(
-            f"{name!r} is no opponent; known are random, rules, perfect, openspiel:mcts-ROLLOUTS or a version"
+            f"{name!r} is no opponent; known are random, rules, perfect, openspiel:mcts-ROLLOUTS, "
+            "openspiel:ismcts-SIMULATIONS or a version"
         )
     if game.name not in OPENSPIEL_GAMES:
         raise AsyncplayError(f"OpenSpiel does not play {game.name}; known there are {', '.join(OPENSPIEL_GAMES)}")

@@ -55,7 +55,7 @@ def test_each_side_has_its_own_backend(run):
     """Both compute the same network, to the last digits."""
     result = measure(Duel(run, ("device.backend=onnx-fp32",), rounds=8))
 
-    assert result["backends"] == ["onnx-fp32 x1", "torch-cpu x1"]
+    assert (result["hero_backend"], result["rival_backend"]) == ("onnx-fp32 x1", "torch-cpu x1")
     assert abs(result["score_difference"]) < 0.3
 
 
@@ -79,4 +79,4 @@ def test_progress_is_told_every_twenty_seconds_and_not_oftener():
     progress = Progress(lines.append, lambda: next(times_s))
     for done in range(1, 11):
         progress(done, 20)
-    assert lines == ["4 of 20 rounds, about 80 s to go", "8 of 20 rounds, about 60 s to go"]
+    assert lines == ["4 of 20 rounds, 20 s so far", "8 of 20 rounds, about 60 s to go"]

@@ -212,6 +212,7 @@ def test_points_of_more_than_two_seats_are_compared_with_the_others():
     assert result.others == 2.5
     assert result.high - result.low == pytest.approx(2 * 1.96 * np.std([6, 0], ddof=1) / 2**0.5)
     assert str(result).startswith("+3.00 points above the others' 2.50 (")
+    assert str(result).endswith("6 games); by seat 5.50 5.50 5.50")
 
 
 BLOB = games.load("blob", {"players": 3, "cards": 2})
