@@ -1,7 +1,8 @@
 """More workers never slow it: the same number of games in flight, split over more and more processes.
 
 All runs are alive at once and take turns: while one plays, the others' pipes are not read, so that their workers
-wait. A round gives each a window; a figure is the median, over the rounds, of its share of its round.
+wait. First each has time to learn how long to wait for company; then a round gives each a window, and a figure is the
+median, over the rounds, of its share of its round.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
 
 COUNTS = (1, 2, 4, 8)
-WINDOW_S, SETTLE_S = 4.0, 1.0
+LEARN_S, WINDOW_S, SETTLE_S = 20.0, 4.0, 1.0
 ROUNDS = 5
 
 
@@ -53,6 +54,8 @@ async def _measure(rates: list[list[float]], game: str, backend: str, counts: Se
             for run in runs:
                 await run.until_asked()
             _pause(runs, True)
+            for run in runs:
+                await _alone(run, LEARN_S)
             rates += [await _round(runs, number) for number in range(rounds)]
             _pause(runs, False)
             for run in runs:
@@ -66,11 +69,17 @@ async def _round(runs: Sequence[Watched], number: int) -> list[float]:
     order = range(len(runs)) if number % 2 == 0 else reversed(range(len(runs)))
     rates = [0.0] * len(runs)
     for place in order:
-        _pause([runs[place]], False)
-        await asyncio.sleep(SETTLE_S)
-        rates[place] = (await runs[place].window(WINDOW_S)).rows_per_s
-        _pause([runs[place]], True)
+        rates[place] = await _alone(runs[place], WINDOW_S)
     return rates
+
+
+async def _alone(run: Watched, seconds: float) -> float:
+    """Let one run play; return its rows/s once it has found its pace."""
+    _pause([run], False)
+    await asyncio.sleep(SETTLE_S)
+    window = await run.window(seconds)
+    _pause([run], True)
+    return window.rows_per_s
 
 
 def _pause(runs: Sequence[Watched], is_paused: bool) -> None:
