@@ -37,13 +37,14 @@ def n_workers(config: Config) -> int:
     return config.pool.workers or usable_cores()
 
 
-def live_settings(config: Config, workers: int | None = None) -> Settings:
+def live_settings(config: Config, workers: int | None = None, *, learns: bool = False) -> Settings:
     """``workers``: if the run begins with another number than the configuration says."""
     timeout_ms = config.batch.timeout_ms
     return Settings(
         timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
         max_rows=config.batch.max_rows,
         workers=workers or n_workers(config),
+        samples_per_insert=config.learn.samples_per_insert if learns else None,
     )
 
 

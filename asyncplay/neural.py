@@ -212,7 +212,7 @@ class NeuralRun:
         self.keeper = build.make_keeper(config, folder, self.game.players, is_resumed=is_resumed)
         stored = read_stored(folder)
         self.spine = self._make_spine(parts.make_ledger(config, stored))
-        self.limiter = parts.make_limiter(config, stored, self.learner.rows)
+        self.limiter = parts.make_limiter(config, stored, self.learner.rows, memory.held)
         self.replay, self._missing = parts.make_replay(config, self.game, folder, stored)
         schedule, keep = parts.saving(config)
         self.saver = Saver(folder, self._capture, schedule=schedule, keep=keep)
@@ -286,6 +286,7 @@ class NeuralRun:
             self._config,
             progress,
             counts=self.limiter.state(),
+            held=self.limiter.held(),
             kept=self.keeper.kept,
             arena=self._arena,
             tuner=tuner.state() if isinstance(tuner, Tuner) else None,
@@ -354,7 +355,7 @@ class NeuralRun:
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_game=self._take, check=self._check),
             workers=workers,
-            settings=build.live_settings(config),
+            settings=build.live_settings(config, learns=True),
             limits=build.limits(config),
             patience=build.patience(config),
             depth=self._backend.depth,
@@ -384,9 +385,14 @@ class NeuralRun:
             is_lockstep=self._is_lockstep,
         )
         trainer.join(self.spine.lane)
+        self.spine.settings.listen(self._retune)
         self.limiter.listen(self._heed_limiter)
         self._heed_limiter()
         return trainer
+
+    def _retune(self) -> None:
+        if (ratio := self.spine.settings.samples_per_insert) is not None:
+            self.limiter.retune(ratio)
 
     def _heed_limiter(self) -> None:
         self.spine.dispatcher.hold(self.spine.work, "limiter", self.limiter.is_play_ahead)

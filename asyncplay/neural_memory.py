@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from asyncplay.config import Config
 from asyncplay.coordinator.arena import Score
-from asyncplay.coordinator.limiter import Counts
+from asyncplay.coordinator.limiter import Counts, Held
 from asyncplay.coordinator.trainer import Progress, Published
 from asyncplay.coordinator.tuner import TunerState
 from asyncplay.data.checkpoint import Snapshot
@@ -45,6 +45,7 @@ class Memory(NamedTuple):
     published: Published
     last_version: int  # that was ever given
     kept: Kept  # where the store stood
+    held: Held | None  # to what play and training held; an older checkpoint does not say
     arena: ArenaMemory
     tuner: TunerState | None
 
@@ -64,25 +65,33 @@ def recall(found: Snapshot | None, learner: Learner, now_s: float) -> Memory:
     """
     if found is None:
         weights = learner.weights()
-        return Memory(Published(0, weights, 0, now_s), 0, Kept(), ArenaMemory(0, weights, {}), None)
+        return Memory(Published(0, weights, 0, now_s), 0, Kept(), None, ArenaMemory(0, weights, {}), None)
     arrays, state = found.arrays, found.state
     if state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that trains a network")
     learner.load(Saved(_of("learner", arrays), state["learner"]))
-    published, arena, tuner = state["published"], state["arena"], state["tuner"]
+    published, arena, tuner, pace = state["published"], state["arena"], state["tuner"], state["limiter"]
     at_s = now_s - published["age_s"]
     results = {name: Score(**result) for name, result in arena["results"].items()}
     return Memory(
         published=Published(published["version"], _of("published", arrays), published["step"], at_s),
         last_version=published["last_version"],
         kept=Kept(**state["store"]),
+        held=Held(*(pace[name] for name in Held._fields)) if "ratio" in pace else None,
         arena=ArenaMemory(arena["version"], _of("arena", arrays), results),
         tuner=None if tuner is None else TunerState(**tuner),
     )
 
 
 def remember(
-    config: Config, progress: Progress, *, counts: Counts, kept: Kept, arena: ArenaMemory, tuner: TunerState | None
+    config: Config,
+    progress: Progress,
+    *,
+    counts: Counts,
+    held: Held,
+    kept: Kept,
+    arena: ArenaMemory,
+    tuner: TunerState | None,
 ) -> Snapshot:
     """What a checkpoint keeps. ``progress`` was taken between two steps."""
     published, settings = progress.published, config.model_dump()
@@ -98,7 +107,7 @@ def remember(
             "age_s": progress.age_s,
             "last_version": progress.last_version,
         },
-        "limiter": counts._asdict(),
+        "limiter": counts._asdict() | held._asdict(),
         "store": kept._asdict(),
         "arena": {
             "version": arena.version,

@@ -7,7 +7,7 @@ from pathlib import Path
 from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Dispatcher
 from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.limiter import Counts, Limiter, Pace
+from asyncplay.coordinator.limiter import Counts, Held, Limiter, Pace
 from asyncplay.coordinator.rebuild import Missing, Rebuild
 from asyncplay.coordinator.saver import Schedule as SaveSchedule
 from asyncplay.data.checkpoint import Keep
@@ -55,11 +55,13 @@ def make_ledger(config: Config, stored: Stored) -> Ledger:
     return ledger
 
 
-def make_limiter(config: Config, stored: Stored, trained_rows: int) -> Limiter:
-    """Counts as sampled what was trained on: a batch that was drawn last may not have been."""
+def make_limiter(config: Config, stored: Stored, trained_rows: int, held: Held | None) -> Limiter:
+    """Counts as sampled what was trained on: a batch that was drawn last may not have been. ``held``: to what the
+    run held before; another ratio counts from there on."""
     learn = config.learn
     band = int(learn.band_steps * learn.batch_rows)
-    limiter = Limiter(Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows))
+    pace = Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows)
+    limiter = Limiter(pace if held is None else pace.after(held))
     limiter.restore(Counts(stored.kept.rows, trained_rows))
     return limiter
 

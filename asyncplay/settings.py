@@ -35,6 +35,14 @@ TUNABLES = {
             is_whole=False,
         ),
         Tunable("batch.max_rows", 1, 1 << 20, "most rows of one network call", "max rows"),
+        Tunable(
+            "learn.samples_per_insert",
+            0.01,
+            1000,
+            "how often a row that comes from now on is trained on",
+            "samples per insert",
+            is_whole=False,
+        ),
         Tunable("pool.workers", 1, 1024, "worker processes; what one that leaves had under way is redone", "workers"),
         Tunable("pause", 0, 1, "on: the device starts nothing until off", "pause", words={"on": 1, "off": 0}),
     )
@@ -44,11 +52,20 @@ TUNABLES = {
 class Settings:
     """The live values. Everybody who reads them is told of a change, on the loop."""
 
-    def __init__(self, *, timeout_ms: float | None, max_rows: int, workers: int | None = None) -> None:
-        """Without ``workers`` their number cannot be changed."""
+    def __init__(
+        self,
+        *,
+        timeout_ms: float | None,
+        max_rows: int,
+        workers: int | None = None,
+        samples_per_insert: float | None = None,
+    ) -> None:
+        """Without ``workers`` their number cannot be changed, nor the pace of a run that does not learn."""
         self._values: dict[str, float | None] = {"batch.timeout_ms": timeout_ms, "batch.max_rows": max_rows}
         if workers is not None:
             self._values |= {"pool.workers": workers}
+        if samples_per_insert is not None:
+            self._values |= {"learn.samples_per_insert": samples_per_insert}
         self._values["pause"] = 0
         self._listeners: list[Callable[[], None]] = []
 
@@ -66,6 +83,10 @@ class Settings:
     def workers(self) -> int | None:
         workers = self._values.get("pool.workers")
         return None if workers is None else int(workers)
+
+    @property
+    def samples_per_insert(self) -> float | None:
+        return self._values.get("learn.samples_per_insert")
 
     @property
     def is_paused(self) -> bool:

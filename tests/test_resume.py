@@ -173,6 +173,21 @@ def test_a_run_killed_before_its_first_checkpoint_keeps_its_games(tmp_path):
     assert resumed.spine.ledger.books.done == 2 * LEG
 
 
+def test_a_pace_that_was_tuned_counts_for_the_rows_that_came_under_it(tmp_path):
+    """In the band of one batch that the limiter keeps, before and after."""
+    config = tiny(learn={"samples_per_insert": "2", "band_steps": "1"}, train={"units": str(2 * LEG)})
+
+    def tune(run: NeuralRun) -> None:
+        run.spine.settings.change("learn.samples_per_insert", "6")
+
+    first = train(config, tmp_path / "run", prepare=tune, drain_after=1)
+    assert first.learner.rows == pytest.approx(6 * first.replay.inserted, abs=64)
+    second = train(config, tmp_path / "run")
+    more = second.replay.inserted - first.replay.inserted
+    assert second.learner.rows - first.learner.rows == pytest.approx(2 * more, abs=2 * 64)
+    assert more > 100
+
+
 def test_a_store_that_is_an_older_copy_is_noticed_and_named(tmp_path):
     folder = tmp_path / "run"
     train(tiny(train={"units": str(LEG)}), folder)

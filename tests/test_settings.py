@@ -26,6 +26,16 @@ def test_values_come_back_in_the_units_their_readers_need():
     assert live.pinned_s is None
 
 
+def test_the_pace_of_training_can_be_changed_only_where_something_learns():
+    live = Settings(timeout_ms=None, max_rows=1024, samples_per_insert=4.0)
+    live.change("learn.samples_per_insert", "2.5")
+    assert live.samples_per_insert == 2.5
+    with pytest.raises(ConfigError, match=r"learn.samples_per_insert is 0, wanted a number from 0.01 to 1000$"):
+        live.change("learn.samples_per_insert", "0")
+    with pytest.raises(ConfigError, match=r"learn.samples_per_insert cannot be changed in a run; what can: batch"):
+        settings().change("learn.samples_per_insert", "2.5")
+
+
 @pytest.mark.parametrize("text", ["0", "0.001", "9999.999", "10000", "auto"])
 def test_a_timeout_within_its_range_is_taken(text):
     live = settings()

@@ -3,10 +3,18 @@
 import asyncio
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 LEAST_SHARE = 0.05  # of the device, for whoever is in front: nobody stops altogether
+
+
+class Held(NamedTuple):
+    """What a limiter held to when so many rows were inserted; a checkpoint keeps it."""
+
+    inserted: int
+    ratio: float
+    shift_rows: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +25,19 @@ class Pace:
     batch_rows: int  # of a training step
     band_rows: int  # sampled rows that training may be ahead or behind
     minimum_rows: int = 1  # inserted before the first step; they may be sampled, but need not
+    shift_rows: float = 0.0  # what rows that came under another ratio owe beyond this one
 
     def __post_init__(self) -> None:
         assert self.band_rows >= self.batch_rows, "in a band below a batch both sides might wait at once"
         assert self.minimum_rows > 0, "there is nothing to draw from before the first row"
+
+    def after(self, before: Held) -> "Pace":
+        """From then on this ratio: what had come by then owes what it owed."""
+        return replace(self, shift_rows=before.shift_rows + (before.ratio - self.ratio) * before.inserted)
+
+    def lag_rows(self, counts: "Counts") -> float:
+        """What training is behind, in sampled rows."""
+        return self.ratio * counts.inserted + self.shift_rows - counts.sampled
 
 
 class Counts(NamedTuple):
@@ -79,6 +96,14 @@ class Limiter:
     def balance(self) -> Balance:
         return self._balance
 
+    def retune(self, ratio: float) -> None:
+        """Hold to another ratio for the rows that come from now on."""
+        self._pace = replace(self._pace, ratio=ratio).after(self.held())
+        self._set(self._counts)
+
+    def held(self) -> Held:
+        return Held(self._counts.inserted, self._pace.ratio, self._pace.shift_rows)
+
     def listen(self, listener: Callable[[], None]) -> None:
         """Have ``listener`` called, on the loop, whenever the balance has changed."""
         self._listeners.append(listener)
@@ -123,7 +148,7 @@ class Limiter:
 
 def balance(pace: Pace, counts: Counts) -> Balance:
     """Who waits, at these counts."""
-    lag_rows = pace.ratio * counts.inserted - counts.sampled
+    lag_rows = pace.lag_rows(counts)
     if counts.inserted < pace.minimum_rows:
         return Balance.FILLING
     if lag_rows + pace.band_rows < pace.batch_rows:
@@ -138,7 +163,7 @@ def shares(pace: Pace, counts: Counts) -> Shares:
 
     So the counts come to rest where training gets just what it needs to keep up.
     """
-    lag_rows = pace.ratio * counts.inserted - counts.sampled
+    lag_rows = pace.lag_rows(counts)
     width = 2 * pace.band_rows + pace.ratio * pace.minimum_rows
     training = min(max((lag_rows + pace.band_rows) / width, LEAST_SHARE), 1 - LEAST_SHARE)
     return Shares(1 - training, training)

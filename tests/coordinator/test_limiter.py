@@ -133,3 +133,28 @@ def test_a_restored_limiter_goes_on_where_the_other_stopped():
     other.restore(limiter.state())
     assert other.state() == limiter.state() == (150, 10)
     assert other.balance is limiter.balance is Balance.PLAY_AHEAD
+
+
+def batches_allowed(limiter: Limiter, inserted: int) -> int:
+    """How many can be drawn after so many more rows, until there is none."""
+    limiter.count_inserted(inserted)
+    count = 0
+    while limiter.can_sample:
+        limiter.count_sampled()
+        count += 1
+    return count
+
+
+def test_another_ratio_counts_for_the_rows_that_come_under_it():
+    """Also after a resume: what came before is neither charged again nor forgiven."""
+    pace = Pace(ratio=4.0, batch_rows=10, band_rows=20)
+    limiter = Limiter(pace)
+    assert batches_allowed(limiter, 1000) == 400 + 2
+    limiter.retune(8.0)
+    assert [batches_allowed(limiter, rows) for rows in (0, 10)] == [0, 8]
+    limiter.retune(0.5)
+    assert [batches_allowed(limiter, rows) for rows in (0, 40)] == [0, 2]
+
+    resumed = Limiter(pace.after(limiter.held()))
+    resumed.restore(limiter.state())
+    assert [batches_allowed(resumed, rows) for rows in (0, 10)] == [0, 4]
