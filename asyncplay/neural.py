@@ -213,7 +213,7 @@ class NeuralRun:
         stored = read_stored(folder)
         self.spine = self._make_spine(parts.make_ledger(config, stored))
         self.limiter = parts.make_limiter(config, stored, self.learner.rows, memory.held)
-        self.replay, self._missing = parts.make_replay(config, self.game, folder, stored)
+        self.replay, self._missing = parts.make_replay(config, self.game, self.shape, folder, stored)
         schedule, keep = parts.saving(config)
         self.saver = Saver(folder, self._capture, schedule=schedule, keep=keep)
         self.saver.begin_at(self.learner.steps)

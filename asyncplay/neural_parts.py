@@ -66,13 +66,15 @@ def make_limiter(config: Config, stored: Stored, trained_rows: int, held: Held |
     return limiter
 
 
-def make_replay(config: Config, game: GameSpec, folder: Path, stored: Stored) -> tuple[Replay, Missing]:
-    """An empty window that begins where the old one did, and the rows it lacks."""
+def make_replay(
+    config: Config, game: GameSpec, shape: NetShape, folder: Path, stored: Stored
+) -> tuple[Replay, Missing]:
+    """An empty window that begins where the old one did, and the rows it lacks; rows have the network's seats."""
     section, total = config.replay, stored.kept.rows
     window = Window(section.start_rows, section.exponent, section.capacity_rows, section.half_life_rows or None)
     missing = Missing(total - window.rows(total), total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
-    replay = Replay(game.features, game.feature_dtype, game.players, window=window)
+    replay = Replay(game.features, game.feature_dtype, shape.players, window=window)
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
 

@@ -65,6 +65,14 @@ def test_an_inline_run_with_the_same_seed_is_bit_identical(tmp_path):
     assert all((weights[name] == weights_again[name]).all() for name in weights)
 
 
+def test_a_network_with_more_seats_than_the_game_has_players_learns_from_its_games(tmp_path):
+    """Blob's reference network has eight seats whoever plays."""
+    run, games = train(tiny(net={"kind": "blobnet", "width": "16", "blocks": "1"}), tmp_path / "run")
+
+    assert (run.game.players, run.shape.players, len(games)) == (2, 8, 120)
+    assert run.learner.steps > 0
+
+
 def test_another_seed_gives_another_run(tmp_path):
     _, games = train(tiny(), tmp_path / "first")
     _, others = train(tiny(train={"seed": "4"}), tmp_path / "second")
