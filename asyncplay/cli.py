@@ -369,6 +369,26 @@ def bench_duel(
     return report.show(duel.measure(duel.Duel(run, hero or (), rival or (), rounds, version, seed)), as_json=json)
 
 
+@bench.command(name="belief")
+def bench_belief(run: Path, *, games: int = 256, version: int | None = None, json: bool = False) -> int:
+    """What a run's network knows of hidden cards: nats a card on new games, beside those of counting cards.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, trained with net.belief.
+    games
+        New ones, searched as the run's were.
+    version
+        Which weights; without it, the latest.
+    """
+    from asyncplay.bench import belief, report
+
+    if games < 1:
+        raise AsyncplayError("--games must be at least 1")
+    return report.show(belief.measure(run, games, version), as_json=json)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
     words = cli_data.in_order(sys.argv[1:] if arguments is None else arguments)

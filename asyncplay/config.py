@@ -69,6 +69,9 @@ class SearchSection(Section):
     worlds: int = Field(1, ge=1, le=64)
     """Worlds imagined for each decision where cards are hidden; their visit counts are added."""
 
+    candidates: int = Field(16, ge=1, le=1024)
+    """Worlds drawn for each that is imagined, for a network with beliefs to choose from; 1: it has no choice."""
+
     leaves: int = Field(1, ge=1)
     """Rows a world may ask for at a time; more than one needs virtual losses and costs strength."""
 
@@ -131,6 +134,9 @@ class NetSection(Section):
 
     blocks: int = Field(6, ge=1)
     """Hidden layers or residual blocks."""
+
+    belief: bool = False
+    """Learn who holds which hidden card, and imagine likely worlds more often."""
 
 
 class LearnSection(Section):

@@ -64,8 +64,10 @@ def load_game(config: Config) -> GameSpec:
 def net_shape(config: Config, game: GameSpec) -> NetShape:
     net = config.net
     planes = game.planes if net.kind == "resnet" else None
-    seats = MOST_SEATS if net.kind == "blobnet" else game.players  # one shape for any number of players
-    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes)
+    is_for_any = net.kind == "blobnet" and not net.belief  # beliefs are about so many players
+    seats = MOST_SEATS if is_for_any else game.players
+    beliefs = game.cards * seats if net.belief else 0
+    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes, beliefs=beliefs)
 
 
 def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
@@ -115,6 +117,7 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
             noise_weight=0.0 if is_match else search.noise_weight,
             temperatures=_temperatures(search, is_match=is_match),
             worlds=search.worlds,
+            candidates=search.candidates,
             quick_simulations=0 if is_match else search.quick_simulations,
             full_share=search.full_share,
             root=search.root,
@@ -332,6 +335,8 @@ class NeuralRun:
             f"games {n_games:,}, {per_minute:,.0f} a minute; version {train.version} after "
             f"{train.steps:,} steps; loss {train.policy_loss:.3f} policy, {train.value_loss:.3f} value"
         ]
+        if train.belief_loss is not None:
+            lines.append(f"belief {train.belief_loss:.3f} nats a card, counting cards {train.counting_loss:.3f}")
         return lines + [f"arena against {name}: {result}" for name, result in self._arena.results.items()]
 
     def _warm_kernels(self) -> None:
@@ -349,6 +354,7 @@ class NeuralRun:
             n_games,
             search_spec(config.search),
             cache=0 if config.pool.kind == "inline" else config.search.cache_positions,
+            believes=config.net.belief,
         )
         assignment = Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
         spine = Spine(

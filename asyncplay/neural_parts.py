@@ -74,14 +74,16 @@ def make_replay(
     window = Window(section.start_rows, section.exponent, section.capacity_rows, section.half_life_rows or None)
     missing = Missing(total - window.rows(total), total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
-    replay = Replay(game.features, game.feature_dtype, shape.players, window=window)
+    cards = shape.beliefs // shape.players
+    replay = Replay(game.features, game.feature_dtype, shape.players, cards=cards, window=window)
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
 
 
 def make_rebuild(config: Config, folder: Path, replay: Replay, dispatcher: Dispatcher, players: int) -> Rebuild:
     options = json.dumps(config.game.options)
-    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, config.train.seed)
+    seed, believes = config.train.seed, config.net.belief
+    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, seed, believes)
 
 
 def saving(config: Config) -> tuple[SaveSchedule, Keep]:

@@ -18,7 +18,7 @@ ROOMS = {
     "records": {"errors", "payloads"},
     "settings": {"errors"},
     "config": {"errors"},
-    "games": {"rng", "errors"},
+    "games": {"rng", "errors", "payloads"},
     "search": {"games", "rng", "errors", "payloads", "records"},
     "wire": {"errors", "payloads"},
     "model": {"payloads", "errors", "checksum", "config"},

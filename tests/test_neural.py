@@ -16,10 +16,11 @@ from asyncplay.neural import NeuralRun, load_weights, versions
 from asyncplay.records import dense, unpack
 from asyncplay.wire.messages import Game
 
-SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
+CONFIGS = Path(__file__).parent.parent / "configs"
+SMOKE, BLOB = CONFIGS / "smoke.toml", CONFIGS / "blob-quick.toml"
 
 
-def tiny(**overrides: dict[str, str]) -> Config:
+def tiny(path: Path = SMOKE, **overrides: dict[str, str]) -> Config:
     sections = {
         "pool": {"kind": "inline", "workers": "2"},
         "train": {"units": "120", "seed": "3"},
@@ -30,7 +31,7 @@ def tiny(**overrides: dict[str, str]) -> Config:
     }
     for section, keys in overrides.items():
         sections[section] = {**sections.get(section, {}), **keys}
-    return load(SMOKE, sections)
+    return load(path, sections)
 
 
 def train(config: Config, folder: Path) -> tuple[NeuralRun, list[Game]]:
@@ -121,3 +122,19 @@ def test_a_folder_without_weights_is_named(tmp_path):
 
     with pytest.raises(AsyncplayError, match="is no run folder with trained weights"):
         run_loop(main())
+
+
+def test_a_run_may_learn_who_holds_which_card(tmp_path):
+    """Blob with beliefs: rows tell of all 52 cards, and answers carry 52 times 3 beliefs behind 3 values."""
+    search, net = {"simulations": "4", "games": "16"}, {"width": "16", "blocks": "1", "belief": "true"}
+    config = tiny(BLOB, search=search, net=net, train={"units": "40"})
+
+    run, played = train(config, tmp_path / "run")
+
+    assert {game.holders.shape[1] for game in played} == {52}
+    stats = run.trainer.stats()
+    assert stats.steps > 0
+    assert 0.3 < stats.belief_loss < 1.0
+    assert stats.counting_loss == pytest.approx(stats.belief_loss, abs=0.1)
+    assert load_weights(tmp_path / "run", stats.version)["belief.weight"].shape == (52 * 3, 16)
+    assert any(line.startswith("belief 0.") for line in run.summary(1.0))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import Examples
+from asyncplay.payloads import HOLDER, POSSIBLE_SHIFT, SEEN, Examples
 from asyncplay.wire.messages import Game
 
 
@@ -23,6 +23,7 @@ def examples_of(game: Game, players: int) -> Examples:
         seats=np.full(n_rows, n_seats, np.int32),
         weight=np.ones(n_rows, np.float32),
         versions=game.versions,
+        holders=game.holders if game.holders.size else np.zeros((n_rows, 0), np.int16),
     )
 
 
@@ -36,7 +37,7 @@ def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | N
     if game.features.shape[1] != shape.features or game.features.dtype != feature_dtype:
         wanted = f"{shape.features} of {feature_dtype}"
         return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
-    return _wild_value(game, shape)
+    return _wild_value(game, shape) or _wild_holder(game, shape)
 
 
 def _wild_value(game: Game, shape: NetShape) -> str | None:
@@ -48,3 +49,13 @@ def _wild_value(game: Game, shape: NetShape) -> str | None:
     if not (np.isfinite(game.targets).all() and np.isfinite(game.values).all()):
         return "a target that is no finite number"
     return None
+
+
+def _wild_holder(game: Game, shape: NetShape) -> str | None:
+    """Every card is seen, or is where it could be."""
+    n_cards, wanted = game.holders.shape[1], shape.beliefs // shape.players
+    if n_cards != wanted:
+        return f"holders of {n_cards} cards, the network asks about {wanted}"
+    holder, possible = game.holders & HOLDER, game.holders >> POSSIBLE_SHIFT
+    is_sound = (holder < shape.players) & ((possible >> holder) & 1 == 1) & (possible < 1 << shape.players)
+    return None if (is_sound | (game.holders == SEEN)).all() else "a card where it cannot be"

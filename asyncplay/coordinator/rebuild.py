@@ -48,6 +48,7 @@ class Rebuild:
     options: str  # JSON
     players: int  # of the network
     seed: int
+    believes: bool = False  # the network does: rows say who holds which card
 
     async def run(self, missing: Missing) -> None:
         """Refill ``replay``, which was told to begin at the first of these rows; StoreError if it cannot be."""
@@ -94,4 +95,5 @@ class Rebuild:
             return_ends=np.cumsum([len(paid) for paid in returns]),
             records=b"".join(game.record for game in games),
             record_ends=np.cumsum([len(game.record) for game in games]),
+            believes=self.believes,
         )

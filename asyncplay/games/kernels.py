@@ -116,10 +116,12 @@ def _drop_old(place: Path) -> None:
 
 
 def source_hash() -> str:
-    """A hash over the sources of games/, search/ and rng.py, names included."""
+    """A hash over the sources of games/, search/ and what they take constants and helpers from, names included."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted([*root.glob("games/**/*.py"), *root.glob("search/**/*.py"), root / "rng.py"]):
+    for path in sorted(
+        [*root.glob("games/**/*.py"), *root.glob("search/**/*.py"), root / "rng.py", root / "payloads.py"]
+    ):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -147,6 +149,7 @@ class Kernels:
     determinize: Kernel
     outcomes: Kernel | None = None
     happen: Kernel | None = None
+    holders: Kernel | None = None
 
     def all(self) -> list[Kernel]:
         """Every kernel, in the order of the fields."""

@@ -30,6 +30,8 @@ determinize   int64[D, S], D positions that look the same to the viewer, drawn a
 outcomes      of games whose chance can be listed: write what may happen at a chance turn, as ascending
               numbers, and with what odds; return how many there are
 happen        let the outcome of that number happen
+holders       of games that deal cards: int16[C], for each who has it and who could have it as far as
+              the viewer can tell, written as payloads.py says
 ============  ===============================================================================
 
 Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
@@ -41,7 +43,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, float64, int32, int64, uint8, uint64, void
+from numba import float32, float64, int16, int32, int64, uint8, uint64, void
 from numpy.typing import NDArray
 
 from asyncplay.games.kernels import Kernel, Kernels
@@ -63,6 +65,7 @@ DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
 ADVISE = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
+HOLDERS = void(RULES, STATE, int64, int16[::1])
 
 
 class Symmetries(NamedTuple):
@@ -102,6 +105,7 @@ class GameSpec:
     # and values are of what a stage brought, not of the whole game
     advise: Kernel | None = None  # ADVISE: what a rule-based player would do for the seat to move; a yardstick
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
+    cards: int = 0  # C, whose holders can be told; 0: the game has no ``holders``
 
     def new_state(self) -> NDArray[np.int64]:
         """Return the position before anything happened."""

@@ -13,6 +13,7 @@ from torch import nn
 from asyncplay.errors import AsyncplayError
 from asyncplay.model import nets
 from asyncplay.model import weights as named
+from asyncplay.model.belief import belief_loss, counting_loss, to_whereabouts
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
 from asyncplay.model.schedule import Schedule
 from asyncplay.model.shape import NetShape
@@ -31,6 +32,7 @@ class LearnerSettings:
     schedule: Schedule = field(default_factory=Schedule)
     weight_decay: float = 1e-2  # of matrices only, times the learning rate each step
     value_weight: float = 1.0  # of the value's loss beside the policy's
+    belief_weight: float = 1.0  # likewise, of a network that believes
     clip_norm: float = 1.0  # longest gradient
     average_steps: int = 1  # what is published is a mean over about this many latest steps
 
@@ -44,6 +46,8 @@ class StepReport(NamedTuple):
     value_loss: float
     gradient_norm: float  # before clipping
     learning_rate: float
+    belief_loss: float | None = None  # nats a card unseen, None for a network without beliefs;
+    counting_loss: float | None = None  # the same for who only counts cards
 
 
 class Saved(NamedTuple):
@@ -83,7 +87,7 @@ class Learner:
         self._net = nets.build(shape, seed).to(device)
         self._optimizer = _adamw(self._net, settings)
         self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
-        self._sums = torch.zeros(2)
+        self._sums = torch.zeros(4 if shape.beliefs else 2)
         self._clock, self._step_s = clock, 0.0
 
     def micro_batches(self, batch: Examples, rows_per_micro: int) -> Iterator[Job]:
@@ -122,8 +126,9 @@ class Learner:
     def load(self, saved: Saved) -> None:
         """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
         known, tensors = json.loads(saved.facts), saved.tensors
-        if known["shape"] != json.loads(json.dumps(asdict(self.shape))):
-            raise AsyncplayError(f"the saved network is {known['shape']}, wanted {asdict(self.shape)}")
+        shape = {"beliefs": 0} | known["shape"]  # older runs knew of none
+        if shape != json.loads(json.dumps(asdict(self.shape))):
+            raise AsyncplayError(f"the saved network is {shape}, wanted {asdict(self.shape)}")
         self.steps, self.rows = known["steps"], known["rows"]
         self._optimizer.state.clear()
         for name, weight in self._net.named_parameters():
@@ -159,20 +164,23 @@ class Learner:
 
     def _begin_step(self) -> None:
         self._optimizer.zero_grad()
-        self._sums = torch.zeros(2, device=self._device)
+        self._sums = torch.zeros_like(self._sums, device=self._device)
         self._step_s = 0.0
 
     def _learn(self, part: Examples, total: float) -> None:
         """Add a part's share to the gradients and to the losses of the step."""
         lesson = to_lesson(part, self._device)
         logits, values = self._net(lesson.features)
-        shares = torch.stack(
-            (
-                weighted_sum(policy_loss(logits, lesson), lesson) / total,
-                weighted_sum(value_loss(values, lesson), lesson) / total,
-            )
-        )
-        (shares[0] + self._settings.value_weight * shares[1]).backward()  # type: ignore[no-untyped-call]
+        players = self.shape.players
+        losses = [policy_loss(logits, lesson), value_loss(values[:, :players], lesson)]
+        if self.shape.beliefs:
+            cards = to_whereabouts(part.holders, players, self._device)
+            losses += [belief_loss(values[:, players:], cards), counting_loss(cards)]
+        shares = torch.stack([weighted_sum(loss, lesson) / total for loss in losses])
+        aim = shares[0] + self._settings.value_weight * shares[1]
+        if self.shape.beliefs:
+            aim = aim + self._settings.belief_weight * shares[2]
+        aim.backward()  # type: ignore[no-untyped-call]
         self._sums += shares.detach()
 
     def _step(self, rows: int) -> StepReport:
@@ -189,8 +197,8 @@ class Learner:
         self.steps += 1
         self._take_average()
         self.rows += rows
-        policy, value = self._sums.tolist()
-        return StepReport(self.steps, rows, policy, value, norm, rate)
+        policy, value, *beliefs = self._sums.tolist()
+        return StepReport(self.steps, rows, policy, value, norm, rate, *beliefs)
 
     @torch.no_grad()
     def _take_average(self) -> None:

@@ -21,10 +21,13 @@ class NetShape:
     blocks: int = 6  # hidden layers, residual blocks or encoder layers
     planes: tuple[int, int, int] | None = None  # resnet: how F folds into planes, rows, columns
     action_planes: int = 0  # resnet: the first actions are plane * cells + cell; 0 for no such order
+    beliefs: int = 0  # numbers that say who holds which card, P a card, behind the values; 0 for none
 
     def __post_init__(self) -> None:
         if self.kind == "resnet":
             self._check_planes()
+        if self.beliefs and (self.kind == "resnet" or self.beliefs % self.players):
+            raise AsyncplayError(f"a {self.kind} for {self.players} players cannot have {self.beliefs} beliefs")
 
     @property
     def cells(self) -> int:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from asyncplay.games.spec import GameSpec
 from asyncplay.search import entries, layout
+from asyncplay.search.beliefs import believing_columns, make_candidates
 from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
 from asyncplay.search.layout import Array, Settings, Sizes
 
@@ -68,7 +69,16 @@ class Group:
     may change between two calls, but not to more leaves. End: nothing to close.
     """
 
-    def __init__(self, spec: GameSpec, settings: Settings, n_games: int, sizes: Sizes | None = None) -> None:
+    def __init__(
+        self,
+        spec: GameSpec,
+        settings: Settings,
+        n_games: int,
+        sizes: Sizes | None = None,
+        *,
+        candidates: int = 1,  # worlds drawn for each that is searched, for a network with beliefs to choose from
+        tells_holders: bool = False,  # training rows say who has which card
+    ) -> None:
         self.spec = spec
         self.sizes = sizes or make_sizes(spec, settings, n_games)
         self.memory = layout.allocate(spec, self.sizes, settings)
@@ -77,6 +87,8 @@ class Group:
         self._finished = np.zeros(n_games, np.int32)
         self._entry = entries.load(spec)
         self._n_rows = 0
+        self._reveal = self._entry.reveal if tells_holders else None
+        self._candidates = make_candidates(spec, candidates) if candidates > 1 and spec.cards else None
 
     @property
     def settings(self) -> Settings:
@@ -129,9 +141,15 @@ class Group:
         return Positions(self._features[:n], leaves.legal[: offsets[n]], offsets, rows["slot"], rows["seat"])
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
-        """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
+        """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more].
+
+        Where the values bring beliefs, roots that were among the rows move to worlds chosen by them.
+        """
         assert len(values) == self._n_rows, "one answer for each row"
-        self._entry.backup(self._packed, _writable(priors), _writable(values), version)
+        values = _writable(values)
+        self._entry.backup(self._packed, _writable(priors), values, version)
+        if self._candidates is not None and values.shape[1] == believing_columns(self.spec):
+            self._entry.imagine(self._packed, values, self._candidates)
         self._n_rows = 0
 
     def simulations(self) -> int:
@@ -178,7 +196,7 @@ class Group:
 
     def examples(self, record: GameRecord) -> Examples:
         """Return the training rows of a game."""
-        return rebuild_examples(self.spec, self._entry.rebuild, record)
+        return rebuild_examples(self.spec, self._entry.rebuild, record, self._reveal)
 
     def _edges(self, tree: int) -> Array:
         """Of a tree's root."""

@@ -31,10 +31,12 @@ def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> GameR
     )
 
 
-def rebuild_rows(spec: GameSpec, rebuild: Kernel, notes: GameRecord, record: Record) -> Examples:
-    """Play a record again and return its rows; ``rebuild`` is the game's kernel of that name.
+def rebuild_rows(
+    spec: GameSpec, rebuild: Kernel, notes: GameRecord, record: Record, reveal: Kernel | None = None
+) -> Examples:
+    """Play a record again and return its rows; the kernels as in ``rebuild_examples``.
 
     The kernel shares out visits, which a record does not have: the policies are put in afterwards.
     """
-    rows = rebuild_examples(spec, rebuild, notes)
+    rows = rebuild_examples(spec, rebuild, notes, reveal)
     return rows._replace(policy=dense(record, rows.legal, rows.offsets))

@@ -166,14 +166,15 @@ class Recall:
     the places it was made with. End: nothing to close.
     """
 
-    def __init__(self, spec: GameSpec, positions: int) -> None:
+    def __init__(self, spec: GameSpec, positions: int, columns: int | None = None) -> None:
+        """``columns`` of an answer's values are remembered, by default one for each player."""
         places = -(-positions // NEIGHBOURS) * NEIGHBOURS
-        self._players = spec.players
+        self._columns = columns or spec.players
         self._kept = Kept(
             np.zeros((places, 2), np.uint64),
             np.full(places, NOTHING, np.int64),
             np.zeros((places, spec.max_legal), np.float32),
-            np.zeros((places, spec.players), np.float32),
+            np.zeros((places, self._columns), np.float32),
         )
         self.version = NOTHING  # of the latest answer
         for dispatcher in KERNELS:
@@ -209,7 +210,7 @@ class Recall:
             np.empty(n_rows, np.int32),
             np.empty(n_rows, np.int32),
             np.empty(n_legal, np.float32),
-            np.empty((n_rows, self._players), np.float32),
+            np.empty((n_rows, self._columns), np.float32),
         )
 
 

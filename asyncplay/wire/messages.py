@@ -4,13 +4,13 @@ A message's KIND is never reused; a change of its fields is a change of PROTOCOL
 the work done since the last one, never with the age of the run.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -27,6 +27,7 @@ FloatRows = Annotated[NDArray[np.float32], Layout(("float32",), 2)]
 Doubles = Annotated[NDArray[np.float64], Layout(("float64",), 1)]
 Ints = Annotated[NDArray[np.int32], Layout(("int32",), 1)]
 Longs = Annotated[NDArray[np.int64], Layout(("int64",), 1)]
+ShortRows = Annotated[NDArray[np.int16], Layout(("int16",), 2)]
 Bytes = Annotated[NDArray[np.int8], Layout(("int8",), 1)]
 
 
@@ -97,7 +98,7 @@ class Answer(Message):
     ticket: int
     version: int
     priors: Floats  # [L], in the order of the Ask's legal actions
-    values: FloatRows  # [n, P], entry k for the seat k places to the left of the player to move
+    values: FloatRows  # [n, P], entry k for the seat k places to the left of the player to move; then beliefs, if any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +132,9 @@ class Game(Message):
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
     values: FloatRows  # [n, P], entry k for the seat k places to the left of who decided; -1 to 1
+    holders: ShortRows = field(
+        default_factory=lambda: np.zeros((0, 0), np.int16)
+    )  # [n, C], who has which card, if asked
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)
@@ -140,6 +144,8 @@ class Game(Message):
             return "targets or outcome of another length than what they belong to"
         if self.values.shape != (n_rows, len(self.outcome)):
             return f"values of shape {self.values.shape} for {n_rows} rows of {len(self.outcome)} seats"
+        if self.holders.size and len(self.holders) != n_rows:
+            return f"holders of shape {self.holders.shape} for {n_rows} rows"
         if n_rows and int(self.legal.min()) < 0:
             return "a negative action"
         return _rows_flaw(n_rows, self.legal, self.offsets)
@@ -272,6 +278,7 @@ class SearchSpec(Message):
     noise_weight: float
     temperatures: Doubles  # by decision of the game or round, the last one for the rest
     worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
+    candidates: int = 1  # worlds drawn for each imagined one, for a network with beliefs to choose from
     quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
     full_share: float = 1.0  # of the decisions that are, otherwise
     root: str = "puct"  # or "gumbel"
@@ -291,6 +298,7 @@ class SelfplaySpec(Message):
     games: int  # under way at a time, in two groups
     search: bytes  # an encoded SearchSpec
     cache: int = 0  # positions whose answers are remembered
+    believes: bool = False  # the network has beliefs: training rows say who holds which card
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -336,6 +344,7 @@ class RebuildSpec(Message):
     return_ends: Longs  # [n], where each game's returns end
     records: bytes  # packed, one after another
     record_ends: Longs  # [n]
+    believes: bool = False  # rows say who holds which card
 
     def flaw(self) -> str | None:
         if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay import rng
+from asyncplay.games.spec import GameSpec
 from asyncplay.search import layout
 from asyncplay.search.group import Group
 from asyncplay.wire.codec import HEADER, decode
@@ -20,7 +21,7 @@ from asyncplay.wire.messages import Answer, Job, MatchSpec, Message
 from asyncplay.worker.core import Step
 from asyncplay.worker.moment import Moment, Opponent
 from asyncplay.worker.opponents import opponent
-from asyncplay.worker.seats import ask_for, load_game, settings_of, tell, unit_seed
+from asyncplay.worker.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 
 OPENING_STREAM = 7
 
@@ -86,7 +87,7 @@ class MatchPlayer:
         game = load_game(spec.game, spec.options)
         ways = [(spec.hero, spec.search), (spec.rival, spec.rival_search or spec.search)]
         self._sides = [
-            Side(Group(game, settings_of(game, search), spec.games), int(name.removeprefix("model:")))
+            Side(_group(game, search, spec.games), int(name.removeprefix("model:")))
             for name, search in ways
             if name.startswith("model:")
         ]
@@ -178,6 +179,10 @@ class MatchPlayer:
             side.is_waiting = True
             messages.append(ask_for(rows, ticket, model=side.model, thinking=0))
         return messages
+
+
+def _group(game: GameSpec, search: bytes, n_games: int) -> Group:
+    return Group(game, settings_of(game, search), n_games, candidates=candidates_of(search))
 
 
 def _actions(group: Group, slot: int) -> NDArray[np.int32]:

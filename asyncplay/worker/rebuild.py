@@ -25,6 +25,7 @@ class _Stored(NamedTuple):
     seed: int
     returns: Array  # float64[P]
     record: bytes
+    believes: bool
 
 
 class Rebuilder:
@@ -52,7 +53,8 @@ class Rebuilder:
         assert self._game is not None, "a job brings its game"
         record = unpack(stored.record)
         notes = notes_of(self._game, stored.seed, record, stored.returns)
-        rows = rebuild_rows(self._game, entries.load(self._game).rebuild, notes, record)
+        entry = entries.load(self._game)
+        rows = rebuild_rows(self._game, entry.rebuild, notes, record, entry.reveal if stored.believes else None)
         return tell_rows(self._game, notes, rows, job=stored.job, unit=stored.unit)
 
 
@@ -62,4 +64,4 @@ def _stored_games(job: Job, spec: RebuildSpec) -> Iterator[_Stored]:
     for place, unit in enumerate(range(job.first, job.first + job.count)):
         paid = spec.returns[returns[place] : returns[place + 1]].copy()  # what comes off the wire is read-only
         record = spec.records[records[place] : records[place + 1]]
-        yield _Stored(job.number, unit, int(spec.seeds[place]), paid, record)
+        yield _Stored(job.number, unit, int(spec.seeds[place]), paid, record, spec.believes)

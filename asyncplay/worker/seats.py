@@ -18,8 +18,7 @@ def load_game(name: str, options: str) -> GameSpec:
 
 
 def settings_of(spec: GameSpec, search: bytes) -> Settings:
-    message = decode(search[HEADER.size :])
-    assert isinstance(message, SearchSpec), "a search is described by a SearchSpec"
+    message = _search_spec(search)
     return make_settings(
         spec,
         simulations=message.simulations,
@@ -37,6 +36,17 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
         gumbel_scale=message.gumbel_scale,
         temperatures=message.temperatures.copy(),  # what comes off the wire is read-only
     )
+
+
+def candidates_of(search: bytes) -> int:
+    """How many worlds are drawn for each that is searched."""
+    return _search_spec(search).candidates
+
+
+def _search_spec(search: bytes) -> SearchSpec:
+    message = decode(search[HEADER.size :])
+    assert isinstance(message, SearchSpec), "a search is described by a SearchSpec"
+    return message
 
 
 def unit_seed(run_seed: int, unit: int) -> int:
@@ -73,4 +83,5 @@ def tell_rows(spec: GameSpec, record: GameRecord, rows: Examples, *, job: int, u
         offsets=rows.offsets,
         targets=rows.policy,
         values=rows.values,
+        holders=rows.holders,
     )

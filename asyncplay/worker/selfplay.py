@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.payloads import Floats
+from asyncplay.search.beliefs import believing_columns
 from asyncplay.search.group import Group, Positions
 from asyncplay.search.recall import Recall, Split
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
 from asyncplay.worker.core import Step
-from asyncplay.worker.seats import ask_for, load_game, settings_of, tell, unit_seed
+from asyncplay.worker.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 
 N_GROUPS = 2
 NO_UNIT = -1
@@ -78,8 +79,13 @@ class SelfPlayer:
         game = load_game(spec.game, spec.options)
         settings = settings_of(game, spec.search)
         size = max(spec.games // N_GROUPS, 1)
-        self._tables = [Table(Group(game, settings, size)) for _ in range(N_GROUPS)]
-        self._recall = Recall(game, spec.cache) if spec.cache else None
+        candidates = candidates_of(spec.search)
+        self._tables = [
+            Table(Group(game, settings, size, candidates=candidates, tells_holders=spec.believes))
+            for _ in range(N_GROUPS)
+        ]
+        columns = believing_columns(game) if spec.believes else game.players
+        self._recall = Recall(game, spec.cache, columns) if spec.cache else None
         self._seed = job.seed
 
     @property

@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from model_cases import BOARD, ENCODER, MLP, random_examples
+from model_cases import BELIEVING_ENCODER, BOARD, ENCODER, MLP, random_examples
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
-from asyncplay.model.learner import Learner, LearnerSettings
+from asyncplay.model.learner import Learner, LearnerSettings, StepReport
 from asyncplay.model.schedule import Schedule
 from asyncplay.model.weights import to_bytes
 from asyncplay.payloads import concatenate
@@ -34,15 +34,20 @@ def restored(source: Learner, seed: int, settings=STEADY) -> Learner:
     return twin
 
 
+def figures(report: StepReport) -> list[float]:
+    """All that a network of this kind reports."""
+    return [figure for figure in report if figure is not None]
+
+
 @pytest.mark.parametrize("rows_per_micro", [1, 16, 49])
-@pytest.mark.parametrize("shape", [BOARD, ENCODER], ids=lambda shape: shape.kind)
+@pytest.mark.parametrize("shape", [BOARD, BELIEVING_ENCODER], ids=lambda shape: shape.kind)
 def test_micro_batches_are_the_whole_batch(shape, rows_per_micro):
     """Rows differ in weight, seats and legal actions, so a wrong scale anywhere would show."""
     whole, parts = learner(shape), learner(shape)
     for seed in range(3):
         batch = random_examples(shape, 50, seed)
         expected, report = whole.train(batch), parts.train(batch, rows_per_micro)
-        assert report == pytest.approx(expected, rel=1e-4)
+        assert figures(report) == pytest.approx(figures(expected), rel=1e-4)
 
 
 @pytest.mark.parametrize("shape", [MLP, BOARD, ENCODER], ids=lambda shape: shape.kind)
@@ -189,7 +194,8 @@ def test_a_row_of_weight_two_counts_like_two_rows():
     batch = random_examples(MLP, 4)._replace(weight=np.ones(4, np.float32))
     heavy = batch._replace(weight=np.array([1, 1, 1, 2], np.float32))
     twice = concatenate([batch, batch.part(3, 4)])
-    assert learner(MLP).train(heavy)[2:] == pytest.approx(learner(MLP).train(twice)[2:], rel=1e-5)
+    one, other = figures(learner(MLP).train(heavy)), figures(learner(MLP).train(twice))
+    assert one[2:] == pytest.approx(other[2:], rel=1e-5)
 
 
 def test_the_learning_rate_follows_its_schedule():

@@ -13,10 +13,12 @@ def think(group: Group, version: int = 0, opinion: Network = network) -> int:
     """One select and its answers; return the number of rows."""
     rows = group.select()
     n, n_players = len(rows.slots), group.spec.players
-    priors, values = np.zeros(len(rows.legal), np.float32), np.zeros((n, n_players), np.float32)
-    for i in range(n):
-        mine = slice(rows.offsets[i], rows.offsets[i + 1])
-        priors[mine], values[i] = opinion(rows.features[i], rows.legal[mine], n_players)
+    mine = [slice(rows.offsets[i], rows.offsets[i + 1]) for i in range(n)]
+    answers = [opinion(rows.features[i], rows.legal[mine[i]], n_players) for i in range(n)]
+    columns = len(answers[0][1]) if answers else n_players
+    priors, values = np.zeros(len(rows.legal), np.float32), np.zeros((n, columns), np.float32)
+    for i, (shares, worth) in enumerate(answers):
+        priors[mine[i]], values[i] = shares, worth
     group.backup(priors, values, version)
     return n
 

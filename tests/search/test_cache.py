@@ -12,7 +12,7 @@ spec = games.load("tictactoe")
 seen = []
 entries.warm(spec, lambda done, total, name: seen.append((done, total)))
 assert seen == [(i, 17) for i in range(18)], seen
-kernels = [*spec.kernels.all(), *entries.load(spec), *recall.KERNELS]
+kernels = [*spec.kernels.all(), *entries.load(spec).all(), *recall.KERNELS]
 print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels), len(kernels))
 """
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from search.drive import order, play_all, policies, think
+from search.twin import Network, network
 
 from asyncplay import games, rng
 from asyncplay.search import layout
@@ -38,12 +39,11 @@ def test_hidden_cards_do_not_change_a_decision():
     assert swapped > 8
 
 
-def decide(group: Group) -> tuple[list[int], int]:
+def decide(group: Group, opinion: Network = network) -> tuple[list[int], int]:
     """Think a decision over and take it; return its visits and its action."""
     n_decisions = int(group.memory.games.slots["decisions"][0])
     while group.memory.games.slots["decisions"][0] == n_decisions:
-        visits = group.visits(0).tolist()
-        think(group)
+        think(group, opinion=opinion)
         visits = group.visits(0).tolist()
         group.advance()
     return visits, int(group.memory.records.decisions["action"][0, n_decisions])

@@ -16,19 +16,24 @@ class Entry(NamedTuple):
     advance: Kernel
     rebuild: Kernel
     backup: Kernel  # the same for all games
+    reveal: Kernel = None  # of games whose cards have holders, else None
+    imagine: Kernel = None  # likewise
+
+    def all(self) -> list[Kernel]:
+        return [dispatcher for dispatcher in self if dispatcher is not None]
 
 
 def load(spec: GameSpec) -> Entry:
     """Return a game's kernels, compiled, or fetched from the disk."""
     entry = declared(spec)
-    for dispatcher in entry:
+    for dispatcher in entry.all():
         ready(dispatcher)
     return entry
 
 
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile all kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *declared(spec), *recall.KERNELS], progress)
+    warm_up([*spec.kernels.all(), *declared(spec).all(), *recall.KERNELS], progress)
 
 
 def declared(spec: GameSpec) -> Entry:
@@ -36,4 +41,5 @@ def declared(spec: GameSpec) -> Entry:
     if spec.entry_module is None:
         raise AsyncplayError(f"{spec.name} has no tree search: it is solved by table, see configs/leduc.toml")
     module = import_module(spec.entry_module)
-    return Entry(module.select, module.advance, module.rebuild, puct.backup)
+    believing = [getattr(module, name, None) for name in ("reveal", "imagine")]
+    return Entry(module.select, module.advance, module.rebuild, puct.backup, *believing)
