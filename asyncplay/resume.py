@@ -1,12 +1,11 @@
 """What a run folder says about the run that was there, and whether it can go on with another configuration."""
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from asyncplay.config import Config, Overrides, dump, load
-from asyncplay.data import checkpoint
+from asyncplay.data import checkpoint, disk
 from asyncplay.data.checkpoint import Snapshot
 from asyncplay.data.mark import read_mark
 from asyncplay.errors import AsyncplayError, ConfigError
@@ -58,10 +57,7 @@ def refuse_old(folder: Path) -> None:
 def write_config(config: Config, folder: Path) -> None:
     """Whole or not at all: without its configuration a run cannot go on."""
     draft = folder / f"{CONFIG}.draft"
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(dump(config))
-        file.flush()
-        os.fsync(file.fileno())
+    disk.write(draft, dump(config).encode())
     draft.rename(folder / CONFIG)
 
 

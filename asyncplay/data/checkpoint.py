@@ -7,7 +7,6 @@ renamed, so a process killed at any moment leaves the old ones alone. Nothing in
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import numpy as safetensors_numpy
 
+from asyncplay.data import disk
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 
@@ -57,10 +57,10 @@ def save(folder: Path, snapshot: Snapshot, keep: Keep = Keep()) -> int:  # noqa:
     draft = folder / DRAFT
     draft.mkdir()
     for name, data in _files(snapshot).items():
-        _write(draft / name, data)
-    _sync(draft)
+        disk.write(draft / name, data)
+    disk.sync(draft)
     draft.rename(folder / f"{number:06d}")
-    _sync(folder)
+    disk.sync(folder)
     for old in _outdated(numbers(folder), keep):
         (folder / f"{old:06d}").rename(folder / DISCARDED)
         shutil.rmtree(folder / DISCARDED)
@@ -135,22 +135,6 @@ def _read(path: Path) -> bytes:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    """Make the names in a folder last."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove_leftovers(folder: Path) -> None:

@@ -1,11 +1,11 @@
 """Average policies of a tabular run as files that anybody can read: one safetensors file for each moment."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors.numpy import save
 
+from asyncplay.data import disk
 from asyncplay.payloads import Array
 
 FOLDER = "policies"
@@ -16,9 +16,6 @@ def save_policy(run_folder: Path, iterations: int, arrays: Mapping[str, Array]) 
     place = run_folder / FOLDER
     place.mkdir(parents=True, exist_ok=True)
     draft, path = place / "draft", place / f"{iterations:015d}.safetensors"
-    with draft.open("wb") as file:
-        file.write(save(dict(arrays)))
-        file.flush()
-        os.fsync(file.fileno())
+    disk.write(draft, save(dict(arrays)))
     draft.rename(path)
     return path

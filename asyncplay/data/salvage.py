@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from asyncplay.data import disk
 from asyncplay.data.pages import Row, dig
 from asyncplay.data.reader import COLUMNS, StoredGame
 from asyncplay.data.store import FILE, open_store
@@ -124,14 +125,6 @@ def _put_in_place(new: Path, path: Path) -> None:
     """The old log goes first: it would be taken for the new file's."""
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-    _sync(new)
+    disk.sync(new)
     os.replace(new, path)
-    _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    disk.sync(path.parent)
