@@ -328,6 +328,11 @@ def _sum_up(run: Run, seconds: float) -> None:
             f"rows {stats.rows:,}, {stats.rows / seconds:,.0f} rows/s, mean batch {stats.mean_batch:.0f}, "
             f"{stats.rows_per_device_s:,.0f} rows per device-second"
         )
+    if stats.extra_rows or stats.spared_rows:
+        _say(
+            f"rows asked {stats.asked_rows:,}: {stats.extra_share:.1%} extra leaves of a tree; "
+            f"{stats.spared_rows:,} more were remembered, {stats.spared_share:.1%} of all wanted"
+        )
 
 
 class LogFile(logging.FileHandler):

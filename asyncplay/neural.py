@@ -111,6 +111,7 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
         SearchSpec(
             simulations=simulations or search.simulations,
             leaves=search.leaves,
+            fill_rows=search.fill_rows,
             c_puct=search.c_puct,
             first_play_reduction=search.first_play_reduction,
             noise_alpha=search.noise_alpha,

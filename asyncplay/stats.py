@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 _SUB = 4  # buckets to a factor of two
@@ -78,6 +78,8 @@ class BatchStats:
     fixed_s: float = 0.0  # a of the fitted service time a + b n
     per_row_s: float = 0.0
     arm: str = ""
+    asked_rows: int = 0  # that ever came, answered or not
+    extra_rows: int = 0  # of those, leaves beside the first of their tree, which fill a block where games are too few
     spared_rows: int = 0  # that needed no asking, because workers remembered their answers
 
     @property
@@ -87,6 +89,25 @@ class BatchStats:
     @property
     def rows_per_device_s(self) -> float:
         return self.rows / self.device_s if self.device_s else 0.0
+
+    def since(self, earlier: Self) -> Self:
+        """Where the rows came from that came after ``earlier``; all other fields stay."""
+        return replace(
+            self,
+            asked_rows=self.asked_rows - earlier.asked_rows,
+            extra_rows=self.extra_rows - earlier.extra_rows,
+            spared_rows=self.spared_rows - earlier.spared_rows,
+        )
+
+    @property
+    def extra_share(self) -> float:
+        """Of the rows that were asked."""
+        return self.extra_rows / max(self.asked_rows, 1)
+
+    @property
+    def spared_share(self) -> float:
+        """Of the rows that searches wanted, asked or not."""
+        return self.spared_rows / max(self.asked_rows + self.spared_rows, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,16 @@ def batches(shot: Snapshot, width: int) -> Panel | None:
             ("a", f"{batch.fixed_ms:.2f} ms"),
             ("b", f"{batch.per_row_us:.2f} us"),
         ),
-        *pairs(width, ("device busy", f"{batch.device_share:.0%}")),
+        *pairs(width, ("device busy", f"{batch.device_share:.0%}"), *_sources(batch)),
         line(("linger ", DIM), (batch.linger, BOLD), " " + short(batch.why, width - len(batch.linger) - 8)),
     ]
     return Panel("batches", 3, 2, lines)
+
+
+def _sources(batch: Batch) -> list[tuple[str, str]]:
+    """Where rows came from, if not all of them from a tree's first leaf."""
+    shares = [("remembered", batch.spared_share), ("extra leaves", batch.extra_share)]
+    return [(name, f"{share:.0%}") for name, share in shares if share]
 
 
 def batch_sizes(shot: Snapshot, width: int) -> Panel | None:

@@ -95,7 +95,8 @@ class Evaluator:
         self._free_at_s = 0.0
         self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
         self._lane: Lane | None = None
-        self._done_rows = self._done_batches = self._spared_rows = 0
+        self._done_rows = self._done_batches = 0
+        self._asked_rows = self._extra_rows = self._spared_rows = 0
         self._batch_rows, self._wait_s = Histogram(), Histogram()
         settings.listen(self._settings_changed)
 
@@ -114,6 +115,8 @@ class Evaluator:
         is_foreseen = self._is_busy_until(now_s) and self._rows > 0  # then the lane has its alarm set
         self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
         self._add_rows(len(ask.features))
+        self._asked_rows += len(ask.features)
+        self._extra_rows += ask.extra
         self._spared_rows += ask.spared
         self._rows_per_slot += 0.1 * (len(ask.features) / ask.slots - self._rows_per_slot)
         if not is_foreseen:
@@ -139,6 +142,8 @@ class Evaluator:
     def stats(self) -> BatchStats:
         return BatchStats(
             rows=self._done_rows,
+            asked_rows=self._asked_rows,
+            extra_rows=self._extra_rows,
             spared_rows=self._spared_rows,
             batches=self._done_batches,
             device_s=self._lane.busy_s(self) if self._lane is not None else 0.0,

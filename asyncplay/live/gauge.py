@@ -95,6 +95,8 @@ def batch(looks: list[Look], settings: Settings) -> Batch | None:
         device_share=_per_s(looks, then.device_s, now.device_s),
         timeout=settings.show("batch.timeout_ms"),
         max_rows=settings.max_rows,
+        extra_share=now.since(then).extra_share,
+        spared_share=now.since(then).spared_share,
     )
 
 

@@ -27,6 +27,8 @@ def line(shot: Snapshot) -> str:
         words.append(f"of {'simulated ' if flow.is_simulated else ''}limit {flow.per_s / flow.limit_per_s:.2f}")
     if batch is not None:
         words += [f"mean batch {batch.mean_rows:.0f}", f"wait p50 {batch.wait_p50_ms:.2f} ms", f"linger {batch.linger}"]
+        words += [f"extra leaves {batch.extra_share:.1%}"] if batch.extra_share else []
+        words += [f"remembered {batch.spared_share:.1%}"] if batch.spared_share else []
     words += _learned(shot.learn) if shot.learn is not None else []
     words += [f"infosets {shot.rounds.infosets:,}"] if shot.rounds is not None else []
     words += [f"{result.name} {result.value:.3g}" for result in shot.results]

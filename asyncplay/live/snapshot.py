@@ -58,6 +58,8 @@ class Batch:
     device_share: float  # of the time that the device computes for these batches
     timeout: str  # milliseconds, or "auto"
     max_rows: int
+    extra_share: float  # of the rows asked in the last seconds: leaves beside the first of their tree
+    spared_share: float  # of the rows that searches wanted meanwhile: workers remembered them
 
 
 @dataclass(frozen=True, slots=True)

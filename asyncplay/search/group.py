@@ -9,7 +9,8 @@
         group.backup(priors, values, version)
 
 No step looks at single games in Python. What happens in a slot depends on its seed, the settings and
-the network's answers alone, never on the other slots.
+the network's answers alone, never on the other slots; only where several leaves a tree may fill a block, also on
+how many rows the others have.
 """
 
 from typing import Any, NamedTuple
@@ -36,6 +37,7 @@ class Positions(NamedTuple):
     offsets: Array  # int32[n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
     slots: Array  # int32[n]
     seats: Array  # int32[n], the player whose decision is searched, not the one to move in the row
+    is_extra: Array  # int32[n], 1 for all rows of a tree but its first
 
 
 def make_settings(spec: GameSpec, **changes: Any) -> Settings:
@@ -138,7 +140,8 @@ class Group:
         self._n_rows = n = self._entry.select(self._packed, self._features)
         leaves = self.memory.leaves
         offsets, rows = leaves.offsets[: n + 1], leaves.rows[:n]
-        return Positions(self._features[:n], leaves.legal[: offsets[n]], offsets, rows["slot"], rows["seat"])
+        legal, features = leaves.legal[: offsets[n]], self._features[:n]
+        return Positions(features, legal, offsets, rows["slot"], rows["seat"], rows["is_extra"])
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
         """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more].

@@ -80,7 +80,15 @@ TREE = np.dtype(
     align=True,
 )
 
-ROW = np.dtype([("slot", np.int32), ("tree", np.int32), ("node", np.int32), ("seat", np.int32)])  # seat: who searches
+ROW = np.dtype(
+    [
+        ("slot", np.int32),
+        ("tree", np.int32),
+        ("node", np.int32),
+        ("seat", np.int32),  # who searches
+        ("is_extra", np.int32),  # not its tree's first one of this select
+    ]
+)
 DECISION = np.dtype(
     [
         ("action", np.int32),
@@ -159,7 +167,8 @@ class Settings(NamedTuple):
     simulations: int = 32  # new ones for each world of a decision
     quick_simulations: int = 0  # those of a quick decision; 0: there are none
     worlds: int = 1  # D, imagined for each decision where something is hidden
-    leaves: int = 1  # rows a tree may add to one select
+    leaves: int = 1  # most rows that a tree may add to one select,
+    fill_rows: int = 64  # those after the first only until it has so many
     is_staged: int = 0  # of the game: see GameSpec
     keeps_tree: int = 1  # carry the chosen child's subtree over to the next decision
     c_puct: float = 1.5

@@ -15,8 +15,11 @@ Where something is hidden a game has a tree for each of D worlds, which are sear
 of each other; their visit counts are added when the decision is taken (policy.py).
 
 One simulation is one descent. It ends at a position the network has to see (a row), at the end of the
-game, or, with several leaves a game, at a position that waits already: then it is undone. Chance turns
+game, or, with several leaves a tree, at a position that waits already: then it is undone. Chance turns
 are drawn anew each time; a forced decision is passed through.
+
+A select gives every tree its first leaf. Further ones, which cost strength, only fill a block that is too small:
+as many a tree as make it ``fill_rows`` long, ``leaves`` at most, shared out evenly from the first slot on.
 
 Order of calls: select, backup (all rows of that select), advance (policy.py), select ...
 """
@@ -55,29 +58,43 @@ BACKUP = void(PACKED, float32[::1], float32[:, ::1], int64)
 def select(game, packed, features):
     """Let every thinking game descend to its next leaves; return the number of rows.
 
-    Row i is ``features`` [i], its legal actions and its place in the tree are in the memory's ``leaves``.
+    Row i is ``features`` [i], its legal actions and its place in the tree are in the memory's ``leaves``; first
+    leaves come before further ones.
     """
-    memory, n_rows = unpack(packed), np.int64(0)
+    memory, n_rows, share, end = unpack(packed), np.int64(0), np.int64(1), np.int64(len(features))
     memory.leaves.offsets[0] = 0
     n_worlds = memory.settings.worlds
-    for slot in range(len(memory.games.slots)):
-        if memory.games.slots[slot].status == THINKING:
-            for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
-                n_rows = gather(game, memory, features, tree, n_rows)
+    for is_extra in range(2):
+        for slot in range(len(memory.games.slots)):
+            if memory.games.slots[slot].status == THINKING:
+                for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
+                    n_rows = gather(game, memory, features, tree, n_rows, min(n_rows + share, end), is_extra)
+        share, end = extra_leaves(memory.settings, n_rows), min(memory.settings.fill_rows, end)
+        if share == 0:
+            break
     return n_rows
 
 
+@helper
+def extra_leaves(settings, n_rows):
+    """How many leaves more the trees shall have of which ``n_rows`` have a first one; 0 for none."""
+    missing = settings.fill_rows - n_rows
+    if n_rows == 0 or missing <= 0:
+        return np.int64(0)
+    return min(settings.leaves - 1, (missing + n_rows - 1) // n_rows)
+
+
 @body
-def gather(game, memory, features, tree, n_rows):
-    """Run simulations in one tree until it has its rows or its budget is used up."""
+def gather(game, memory, features, tree, n_rows, wanted, is_extra):  # noqa: PLR0917  # kernels take no keywords
+    """Run simulations in one tree until there are ``wanted`` rows or its budget is used up."""
     owner = memory.forest.trees[tree]
     if memory.settings.noise_weight > 0.0 and not owner.is_noised:
         add_noise(memory, tree)
-    wanted = n_rows + memory.settings.leaves
     while n_rows < wanted and owner.simulations < owner.limit:
         outcome = simulate(game, memory, features, tree, n_rows)
         if outcome == BLOCKED:
             break
+        memory.leaves.rows[n_rows].is_extra = is_extra
         n_rows += outcome
     return n_rows
 

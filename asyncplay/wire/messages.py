@@ -82,10 +82,13 @@ class Ask(Message):
     legal: Ints  # [L], the legal actions of all rows, one after another; the model knows their range
     offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
     spared: int = 0  # rows that needed no asking since the last ask: seen before, or equal to one of these
+    extra: int = 0  # of these rows, those that a tree asks for beside its first one
 
     def flaw(self) -> str | None:
         if self.slots < 1 or self.thinking < 0 or self.spared < 0:
             return f"{self.slots} slots ask, {self.thinking} think, {self.spared} rows were spared"
+        if not 0 <= self.extra <= len(self.features):
+            return f"{self.extra} of {len(self.features)} rows are extra"
         return _rows_flaw(len(self.features), self.legal, self.offsets)
 
 
@@ -271,7 +274,7 @@ class SearchSpec(Message):
     KIND: ClassVar[int] = 33
 
     simulations: int
-    leaves: int  # rows a game may ask for at a time
+    leaves: int  # rows a tree may ask for at a time; those after the first while a block has less than ``fill_rows``
     c_puct: float
     first_play_reduction: float
     noise_alpha: float
@@ -285,6 +288,7 @@ class SearchSpec(Message):
     gumbel_actions: int = 16
     gumbel_visits: float = 50.0
     gumbel_scale: float = 1.0
+    fill_rows: int = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -177,7 +177,8 @@ class MatchPlayer:
             ticket = next(self._tickets)
             self._asked[ticket] = side
             side.is_waiting = True
-            messages.append(ask_for(rows, ticket, model=side.model, thinking=0))
+            extra = int(rows.is_extra.sum())
+            messages.append(ask_for(rows, ticket, model=side.model, thinking=0, extra=extra))
         return messages
 
 

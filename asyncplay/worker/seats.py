@@ -26,6 +26,7 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
         full_share=message.full_share,
         worlds=message.worlds,
         leaves=message.leaves,
+        fill_rows=message.fill_rows,
         c_puct=message.c_puct,
         first_play_reduction=message.first_play_reduction,
         noise_alpha=message.noise_alpha,
@@ -54,9 +55,11 @@ def unit_seed(run_seed: int, unit: int) -> int:
     return int(rng.stream(run_seed, unit)[0]) >> 1
 
 
-def ask_for(rows: Positions | payloads.Positions, ticket: int, *, model: int, thinking: int, spared: int = 0) -> Ask:
+def ask_for(
+    rows: Positions | payloads.Positions, ticket: int, *, model: int, thinking: int, spared: int = 0, extra: int
+) -> Ask:
     """The rows of one select, or what is left of them, as one slot's query; valid until the group's next select."""
-    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, spared)
+    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, spared, extra)
 
 
 def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bool) -> Game:

@@ -104,13 +104,17 @@ class SelfPlayer:
             table.split = self._recall.look_up(rows.features, rows.legal, rows.offsets)
             self._spared += table.split.n_spared
         wanted = rows if table.split is None else table.split.ask
+        is_extra = (
+            rows.is_extra if table.split is None else rows.is_extra[table.split.block.asked[: len(wanted.features)]]
+        )
         if len(wanted.features) == 0:
             self._back_up(table, np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0)
             return []
         ticket, spared, self._spared = next(self._tickets), self._spared, 0
         self._asked[ticket] = table
         table.is_waiting = True
-        return [ask_for(wanted, ticket, model=0, thinking=self._n_thinking(), spared=spared)]
+        thinking, extra = self._n_thinking(), int(is_extra.sum())
+        return [ask_for(wanted, ticket, model=0, thinking=thinking, spared=spared, extra=extra)]
 
     def _back_up(self, table: Table, priors: Floats, values: Floats, version: int) -> None:
         """Answers to what was asked, completed by what is remembered."""

@@ -30,6 +30,12 @@ def test_a_picture_has_exactly_the_size_of_the_screen(shot, opened, columns, row
     assert [cell_len(text) for text in texts] == [columns] * rows
 
 
+def test_rows_that_were_remembered_or_only_fill_are_shown_where_there_are_some():
+    assert "remembered" not in screen()
+    shot = replace(NEURAL, batch=replace(NEURAL.batch, spared_share=0.45))
+    assert "device busy 72%    remembered 45%" in screen(shot)
+
+
 def test_80_by_24_shows_every_panel_and_every_figure():
     shown = screen()
     for words in (

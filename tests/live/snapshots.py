@@ -37,6 +37,8 @@ NEURAL = Snapshot(
         device_share=0.72,
         timeout="auto",
         max_rows=1024,
+        extra_share=0.0,
+        spared_share=0.0,
     ),
     learn=Learn(17, 425, 3.5, 1.234, 0.567, 250_000, 120_000.0, 2.5, 4.01, "steady", 0.25),
     rounds=None,

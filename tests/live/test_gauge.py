@@ -50,6 +50,13 @@ def test_batches_and_waits_are_those_between_the_looks():
     assert (shown.fixed_ms, shown.per_row_us, shown.timeout) == (pytest.approx(1.0), pytest.approx(10.0), "auto")
 
 
+def test_where_rows_came_from_is_told_of_the_last_seconds():
+    early = replace(batches(10, 1, [0.1]), asked_rows=100, extra_rows=100, spared_rows=50)
+    late = replace(early, asked_rows=300, extra_rows=110, spared_rows=150)
+    shown = parts.batch([look(0.0, figures(batch=early)), look(2.0, figures(batch=late))], settings())
+    assert (shown.extra_share, shown.spared_share) == (pytest.approx(10 / 200), pytest.approx(100 / 300))
+
+
 def batches_plus(stats, *, rows: int, n: int):
     return replace(stats, rows=stats.rows + rows, batches=stats.batches + n)
 

@@ -21,6 +21,13 @@ def test_a_line_tells_all_that_matters_of_self_play():
     )
 
 
+def test_a_line_tells_where_rows_came_from_unless_all_are_first_leaves():
+    shot = replace(NEURAL, batch=replace(NEURAL.batch, extra_share=0.012, spared_share=0.45))
+    assert "linger integral  extra leaves 1.2%  remembered 45.0%  version 17" in plain.line(shot)
+    assert metrics(shot)["batch/extra_share"] == 0.012
+    assert metrics(shot)["batch/spared_share"] == 0.45
+
+
 def test_a_synthetic_load_says_that_its_device_is_simulated():
     flow = replace(SYNTHETIC.throughput, unit="rows", is_simulated=True)
     line = plain.line(replace(SYNTHETIC, throughput=flow))

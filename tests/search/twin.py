@@ -134,7 +134,7 @@ class Twin:
         self.root = child or self.child(self.root, action)
 
     def think(self, roots: list[Node], budget: int) -> None:
-        """Simulations in rounds of ``leaves`` rows a world; the network answers between two rounds."""
+        """Simulations in rounds, between which the network answers: a leaf a world, further ones to fill a block."""
         done, is_noised = [0] * len(roots), [False] * len(roots)
         weight = 0.0 if self.is_quick else self.settings.noise_weight
         while min(done) < budget:
@@ -143,17 +143,19 @@ class Twin:
                 if weight > 0 and not is_noised[world] and root.status == "open":
                     self.add_noise(root)
                     is_noised[world] = True
-                found, n_done = self.gather(root, budget - done[world])
-                paths += found
-                done[world] += n_done
+                done[world] += self.gather(root, budget - done[world], paths, 1)
+            missing = self.settings.fill_rows - len(paths)
+            share = min(self.settings.leaves - 1, math.ceil(missing / max(len(paths), 1))) if paths else 0
+            for world, root in enumerate(roots):
+                room = min(share, self.settings.fill_rows - len(paths))
+                done[world] += self.gather(root, budget - done[world], paths, room)
             for path in paths:
                 self.answer(path)
 
-    def gather(self, root: Node, left: int) -> tuple[list[list[Any]], int]:
-        """Descents of one round in one world: those that need the network, and how many counted."""
-        paths: list[list[Any]] = []
-        done = 0
-        while len(paths) < self.settings.leaves and done < left:
+    def gather(self, root: Node, left: int, paths: list[list[Any]], wanted: int) -> int:
+        """Descents of one round in one world, until ``wanted`` more need the network; return how many counted."""
+        done, end = 0, len(paths) + wanted
+        while len(paths) < end and done < left:
             path = self.descend(root)
             if path is None:
                 break
@@ -162,7 +164,7 @@ class Twin:
                 self.back_up(path, self.end_values(root, path[-1]))
             else:
                 paths.append(path)
-        return paths, done
+        return done
 
     def end_values(self, root: Node, leaf: Node) -> np.ndarray:
         """What the game brought, or its stage."""

@@ -52,6 +52,7 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
     if cls is Ask:
         values["slots"], values["thinking"] = 1 + abs(values["slots"]) // 2, abs(values["thinking"]) // 2
         values["spared"] = abs(values["spared"]) // 2
+        values["extra"] = abs(values["extra"]) % (len(values["features"]) + 1)
     if cls is Game:
         n_rows = len(values["features"])
         for name in ("decisions", "seats", "versions"):

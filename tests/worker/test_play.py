@@ -180,6 +180,18 @@ def test_the_interval_is_over_pairs():
     assert result.high - result.low == pytest.approx(2 * 1.96 * 0.01 / 50**0.5)
 
 
+@pytest.mark.parametrize(("leaves", "fill_rows"), [(1, 64), (8, 1), (8, 64)])
+async def test_an_ask_says_how_many_of_its_rows_only_fill_it(leaves, fill_rows):
+    """16 games in two groups: a block of 64 rows needs more than the first leaf of each tree."""
+    section = SearchSection(simulations=20, leaves=leaves, fill_rows=fill_rows)
+    _, spine = await selfplay(20, workers=1, thought=search_spec(section))
+    stats = spine.evaluator.stats()
+
+    assert stats.asked_rows == stats.rows > 500
+    assert (stats.extra_share > 0.3) == (stats.extra_rows > 0) == (leaves > 1 and fill_rows > 1)
+    assert stats.spared_rows == 0
+
+
 async def test_a_worker_that_remembers_asks_less_and_says_how_much():
     """What was asked and what was spared together are the rows that a worker without a memory asks."""
 
