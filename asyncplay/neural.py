@@ -469,4 +469,5 @@ class NeuralRun:
         self.note("arena", f"version {version} against {name}: {result}", facts)
 
     def _endpoint(self, backend: Backend) -> Endpoint:
-        return Endpoint(self.game.features, self.game.actions, backend.launch)
+        is_timed = self.choice.best.backend == "sim"
+        return Endpoint(self.game.features, self.game.actions, backend.launch, is_timed=is_timed)
