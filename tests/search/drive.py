@@ -1,7 +1,7 @@
 """Plays groups with the twin's network."""
 
 import numpy as np
-from search.twin import Network, network
+from search.twin import Network, Twin, network
 
 from asyncplay.games.spec import GameSpec
 from asyncplay.search.examples import GameRecord
@@ -63,3 +63,18 @@ def policies(record: GameRecord) -> list[dict[int, int]]:
         dict(zip(record.policy_actions[a:b].tolist(), record.policy_visits[a:b].tolist(), strict=True))
         for a, b in zip(starts, record.policy_ends, strict=True)
     ]
+
+
+def check_twin(kind: type[Twin], spec: GameSpec, settings: Settings, n_games: int, seeds: list[int]) -> None:
+    """The compiled search and a twin play the same games, visit for visit, and ask for as many rows."""
+    records, n_rows = play_all(roomy_group(spec, settings, n_games), seeds)
+    n_twin_rows = 0
+    for record in records:
+        twin = kind(spec, settings, record.seed)
+        returns = twin.play()
+        n_twin_rows += twin.rows
+        assert record.actions.tolist() == twin.actions
+        assert policies(record) == twin.visits
+        np.testing.assert_allclose(record.values, twin.values, rtol=1e-6, atol=1e-12)
+        np.testing.assert_array_equal(record.returns, returns)
+    assert n_rows == n_twin_rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from games import pig
 from games.contract import Desk
-from search.drive import order, play_all, policies, roomy_group, think
+from search.drive import check_twin, order, play_all, policies, roomy_group, think
 from search.gumbel_twin import GumbelTwin
 from search.twin import Network, even_network, network
 
@@ -34,17 +34,7 @@ VARIANTS = {
 def test_the_twin_plays_the_same_games(name, variant):
     spec = SPECS[name]
     settings = make_settings(spec, **{"simulations": 24, "is_gumbel": 1} | VARIANTS[variant])
-    records, n_rows = play_all(roomy_group(spec, settings, 3), [1, 2, 3, 4])
-    n_twin_rows = 0
-    for record in records:
-        twin = GumbelTwin(spec, settings, record.seed)
-        returns = twin.play()
-        n_twin_rows += twin.rows
-        assert record.actions.tolist() == twin.actions
-        assert policies(record) == twin.visits
-        np.testing.assert_allclose(record.values, twin.values, rtol=1e-6, atol=1e-12)
-        np.testing.assert_array_equal(record.returns, returns)
-    assert n_rows == n_twin_rows
+    check_twin(GumbelTwin, spec, settings, 3, [1, 2, 3, 4])
 
 
 def remembered(features: np.ndarray, legal: np.ndarray, _n_players: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,8 @@
 """The compiled search against the plain-Python twin: the same visits, decision by decision."""
 
-import numpy as np
 import pytest
 from games import pig
-from search.drive import play_all, policies, roomy_group
+from search.drive import check_twin, play_all, policies, roomy_group
 from search.twin import Twin, even_network
 
 from asyncplay import games
@@ -35,17 +34,7 @@ SEEDS = [1, 2, 3, 4, 5, 6]
 def test_the_twin_plays_the_same_games(name, variant):
     spec = SPECS[name]
     settings = make_settings(spec, **{"simulations": 24} | VARIANTS[variant])
-    records, n_rows = play_all(roomy_group(spec, settings, 4), SEEDS)
-    n_twin_rows = 0
-    for record in records:
-        twin = Twin(spec, settings, record.seed)
-        returns = twin.play()
-        n_twin_rows += twin.rows
-        assert record.actions.tolist() == twin.actions
-        assert policies(record) == twin.visits
-        np.testing.assert_allclose(record.values, twin.values, rtol=1e-6, atol=1e-12)
-        np.testing.assert_array_equal(record.returns, returns)
-    assert n_rows == n_twin_rows
+    check_twin(Twin, spec, settings, 4, SEEDS)
 
 
 @pytest.mark.parametrize("name", SPECS)
