@@ -86,7 +86,7 @@ def test_a_run_sent_to_the_background_goes_on_without_a_picture_until_it_is_back
     assert person.report() == "stopped"
     person.order("b")
     person.program().send_signal(signal.SIGCONT)  # what a shell's fg sends once more
-    assert not person.is_alternate
+    person.until(lambda now: not person.is_alternate)
     person.program().send_signal(signal.SIGTERM)
     assert person.report() == "ended 0"
     assert person.raw.count(b"\x1b[?1049h") == 1
