@@ -18,7 +18,7 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
 
 COUNTS = (1, 2, 4, 8)
-LEARN_S, WINDOW_S, SETTLE_S = 20.0, 4.0, 1.0
+LEARN_S, WINDOW_S, SETTLE_S = 25.0, 5.0, 1.0
 ROUNDS = 5
 
 

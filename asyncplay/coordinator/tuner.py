@@ -196,14 +196,20 @@ class Tuner:
         ``now_s`` should stand still while the device does other work than this queue's.
         """
         self._fit.observe(rows, service_s)
-        is_pause = now_s - self._last_s - service_s > self._pause_s
+        idle_s = now_s - self._last_s - service_s
         self._last_s = now_s
-        if is_pause:
-            self._trial = None
-            self._meter.restart(now_s)
+        if idle_s > self._pause_s:
+            self._begin_again(now_s, idle_s)
         else:
             self._meter.add(now_s, rows)
             self._judge(now_s)
+
+    def _begin_again(self, now_s: float, idle_s: float) -> None:
+        """After a pause, which counts for nothing: trials are not due any sooner for it."""
+        self._trial = None
+        self._meter.restart(now_s)
+        for record in self._records.values() if math.isfinite(idle_s) else ():
+            record.due_s += idle_s
 
     def _judge(self, now_s: float) -> None:
         self._is_parting = self._is_parting and self._meter.batches < SETTLE_BATCHES

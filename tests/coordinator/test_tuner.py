@@ -135,6 +135,19 @@ def test_a_pause_ends_a_trial_without_a_verdict():
     assert tuner.state().records == before.records
 
 
+def test_trials_are_not_due_any_sooner_for_a_pause():
+    rates = EQUAL | {Arm.NONE: 20_000.0}
+    ran_on, paused = World(Tuner(seed=1)), World(Tuner(seed=1))
+    for world in (ran_on, paused):
+        world.run(rates, 2_000)
+    for _ in range(20):
+        ran_on.run(rates, 40)
+        paused.run(rates, 40)
+        paused.now_s += 60.0
+    trials = [sum(arm is not Arm.NONE for arm in world.arms[2_000:]) for world in (ran_on, paused)]
+    assert trials[1] <= trials[0] + 40
+
+
 def test_a_restored_tuner_holds_the_same_arm_at_once():
     world = World(Tuner(seed=1), noise=0.1)
     world.run(EQUAL | {Arm.ALL: 13_000.0}, 2_000)
