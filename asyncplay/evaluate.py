@@ -118,7 +118,7 @@ def _match(config: Config, game: GameSpec, question: Question) -> Match:
 
 async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Play a match to its end; ``brains`` and what computed for each, which is returned, by the model they are."""
-    entries.warm(load_game(config))
+    entries.warm(load_game(config), believes=shape.beliefs > 0)
     spine = Spine(
         build.make_pool(config.pool.kind),
         match.work,

@@ -343,7 +343,11 @@ class NeuralRun:
     def _warm_kernels(self) -> None:
         """Compile once, before workers start: two on a cold cache would both compile."""
         self._say(f"compiling the kernels of {self.game.name}, unless they are in the cache")
-        entries.warm(self.game, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name))
+        entries.warm(
+            self.game,
+            lambda done, total, name: log.info("kernel %d of %d %s", done, total, name),
+            believes=self.shape.beliefs > 0,
+        )
 
     def _make_spine(self, ledger: Ledger) -> Spine:
         config = self._config

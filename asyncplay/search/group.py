@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec
 from asyncplay.search import entries, layout
 from asyncplay.search.beliefs import believing_columns, make_candidates
@@ -89,7 +90,7 @@ class Group:
         self._finished = np.zeros(n_games, np.int32)
         self._entry = entries.load(spec)
         self._n_rows = 0
-        self._reveal = self._entry.reveal if tells_holders else None
+        self._reveal = ready(self._entry.reveal) if tells_holders else None
         self._candidates = make_candidates(spec, candidates) if candidates > 1 and spec.cards else None
 
     @property
@@ -152,7 +153,7 @@ class Group:
         values = _writable(values)
         self._entry.backup(self._packed, _writable(priors), values, version)
         if self._candidates is not None and values.shape[1] == believing_columns(self.spec):
-            self._entry.imagine(self._packed, values, self._candidates)
+            ready(self._entry.imagine)(self._packed, values, self._candidates)
         self._n_rows = 0
 
     def simulations(self) -> int:

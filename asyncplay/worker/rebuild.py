@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Array
 from asyncplay.records import unpack
@@ -54,7 +55,7 @@ class Rebuilder:
         record = unpack(stored.record)
         notes = notes_of(self._game, stored.seed, record, stored.returns)
         entry = entries.load(self._game)
-        rows = rebuild_rows(self._game, entry.rebuild, notes, record, entry.reveal if stored.believes else None)
+        rows = rebuild_rows(self._game, entry.rebuild, notes, record, ready(entry.reveal) if stored.believes else None)
         return tell_rows(self._game, notes, rows, job=stored.job, unit=stored.unit)
 
 

@@ -26,7 +26,7 @@ TREES = 64
 @pytest.fixture(autouse=True, scope="module")
 def kernels() -> None:
     """Compiled before any clock runs."""
-    entries.warm(BLOB)
+    entries.warm(BLOB, believes=True)
 
 
 def believing(features, legal, n_players):

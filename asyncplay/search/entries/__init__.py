@@ -16,24 +16,25 @@ class Entry(NamedTuple):
     advance: Kernel
     rebuild: Kernel
     backup: Kernel  # the same for all games
-    reveal: Kernel = None  # of games whose cards have holders, else None
+    reveal: Kernel = None  # of games whose cards have holders, else None; whoever uses it makes it ready
     imagine: Kernel = None  # likewise
 
-    def all(self) -> list[Kernel]:
-        return [dispatcher for dispatcher in self if dispatcher is not None]
+    def all(self, *, believes: bool = False) -> list[Kernel]:
+        """Those that every run needs, and those that only a network with beliefs does."""
+        return [dispatcher for dispatcher in (self if believes else self[:4]) if dispatcher is not None]
 
 
 def load(spec: GameSpec) -> Entry:
-    """Return a game's kernels, compiled, or fetched from the disk."""
+    """Return a game's kernels, those that every run needs compiled, or fetched from the disk."""
     entry = declared(spec)
     for dispatcher in entry.all():
         ready(dispatcher)
     return entry
 
 
-def warm(spec: GameSpec, progress: Progress | None = None) -> None:
-    """Compile all kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *declared(spec).all(), *recall.KERNELS], progress)
+def warm(spec: GameSpec, progress: Progress | None = None, *, believes: bool = False) -> None:
+    """Compile the kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
+    warm_up([*spec.kernels.all(), *declared(spec).all(believes=believes), *recall.KERNELS], progress)
 
 
 def declared(spec: GameSpec) -> Entry:
