@@ -204,13 +204,11 @@ class Dispatcher:
         self._jobs[number] = work, job
         assignment = work.assignment
         log.debug("job %d: units %d to %d to worker %d", number, first, first + piece.size - 1, member.number)
-        if not member.has_work:
-            member.has_work, member.thinking = True, 1
         if work.plan is not None:
             work.plan.prepare(member, piece, self._clock())
         spec = assignment.spec if isinstance(assignment.spec, bytes) else assignment.spec(piece)
         order = (number, assignment.role, first, piece.size, assignment.seed, spec)
-        member.send(Job(*order, is_kept=work.keep is not None), self._clock())
+        member.order(Job(*order, is_kept=work.keep is not None), self._clock())
 
     def _ask(self, member: Member, ask: Ask, now_s: float) -> None:
         def reply(answer: Answer) -> None:

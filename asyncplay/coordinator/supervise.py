@@ -22,7 +22,7 @@ from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import Link, Pool
 from asyncplay.stats import WorkerStats
 from asyncplay.wire.codec import decode, encode
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Message, Ping, Pong, Stop
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Job, Message, Ping, Pong, Stop
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +65,7 @@ class Member:
     pid: int = 0
     has_work: bool = False
     thinking: int = 1  # slots that will still ask with no answer in between
+    told: int = 0  # jobs and answers it was sent
     heard_s: float = 0.0  # its last frame, or our last word that it has to react to
     rows: int = 0
     units: int = 0
@@ -92,11 +93,23 @@ class Member:
     def answer(self, ask: Ask, answer: Answer, now_s: float) -> None:
         if self.phase is not Phase.GONE:
             self.thinking += ask.slots
+            self.told += 1
             self.rows += len(ask.features)
             self.send(answer, now_s)
 
+    def order(self, job: Job, now_s: float) -> None:
+        self.thinking = max(self.thinking, 1) if self.has_work else 1
+        self.has_work = True
+        self.told += 1
+        self.send(job, now_s)
+
     def asked(self, ask: Ask) -> None:
         self.thinking = ask.thinking
+
+    def idled(self, idle: Idle) -> None:
+        """Believe it, unless it spoke before it had our last word: then it thinks again, and may stop in the middle."""
+        if idle.heard == self.told:
+            self.thinking = 0
 
 
 @dataclass(slots=True)
@@ -288,7 +301,7 @@ class Supervisor:
         if member.owes:
             member.habit.observe(now_s - member.heard_s)
         if isinstance(message, Idle):
-            member.thinking = 0
+            member.idled(message)
             self.listener.idle()
             return
         if isinstance(message, Ask):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -234,6 +234,8 @@ class Idle(Message):
     """Worker → coordinator: nobody here thinks any more, contrary to what my last ask let you expect."""
 
     KIND: ClassVar[int] = 14
+
+    heard: int  # jobs and answers it had got by then; what is on its way to it will make it think again
 
 
 @dataclass(frozen=True, slots=True, eq=False)

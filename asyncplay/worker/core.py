@@ -88,6 +88,7 @@ class Worker:
         self._asked: dict[int, tuple[_Desk, int]] = {}  # by ticket: whose it is, and how many slots wait
         self._pending = Pending()
         self._expected = 0  # slots that the coordinator believes to be thinking
+        self._heard = 0  # jobs and answers
         self.is_over = False  # once the messages of the next step are sent
 
     def receive(self, body: bytes | memoryview) -> None:
@@ -131,6 +132,7 @@ class Worker:
     def _expect(self, desk: _Desk, slots: int) -> None:
         desk.thinking += slots
         self._expected += slots
+        self._heard += 1
 
     def _advance(self, now_s: float) -> Step:
         if self._outbox:
@@ -142,7 +144,7 @@ class Worker:
         messages = [self._noted(desk, message) for desk, step in steps for message in step.messages]
         pauses = [step.pause_s for _, step in steps if step.pause_s is not None]
         if not pauses and self._expected:
-            messages.append(Idle())
+            messages.append(Idle(self._heard))
             self._expected = 0
         return Step(messages, min(pauses, default=None))
 

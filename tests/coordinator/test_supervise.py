@@ -20,6 +20,7 @@ from asyncplay.wire.messages import (
     Crash,
     Done,
     Hello,
+    Idle,
     Job,
     Message,
     Ping,
@@ -114,6 +115,7 @@ class Listener:
     def __init__(self) -> None:
         self.readies: list[int] = []
         self.heards: list[Message] = []
+        self.idles = 0
         self.gones: list[tuple[int, bool]] = []
 
     def ready(self, member: Member) -> None:
@@ -124,6 +126,9 @@ class Listener:
         if isinstance(message, Job):
             raise WireError(f"worker {member.number} sent a Job, which nobody wants")
         self.heards.append(message)
+
+    def idle(self) -> None:
+        self.idles += 1
 
     def gone(self, member: Member, *, is_blamed: bool) -> None:
         self.gones.append((member.number, is_blamed))
@@ -215,6 +220,35 @@ async def test_silence_counts_only_while_a_worker_owes_something():
     await rig.lapse(120.0)
     assert rig.state == "ready"
     await rig.lapse(0.1)
+    assert rig.state == "suspect"
+
+
+async def test_a_worker_that_said_it_was_idle_before_it_had_our_answer_owes_us_a_word():
+    """It was stopped in between once, and nobody ever missed it."""
+    rig = Rig()
+    link = await rig.ready()
+    link.say(ask(slots=4, thinking=2))
+    rig.member.answer(ask(slots=4), answer(4), rig.clock())
+    link.say(Idle(heard=0))
+    await rig.lapse(120.1)
+    assert rig.state == "suspect"
+
+
+async def test_a_worker_that_is_idle_with_our_last_word_in_hand_owes_nothing():
+    rig = Rig()
+    link = await rig.ready()
+    rig.member.answer(ask(slots=4), answer(4), rig.clock())
+    link.say(Idle(heard=1))
+    await rig.lapse(DAY_S)
+    assert (rig.state, rig.listener.idles) == ("ready", 1)
+
+
+async def test_a_job_for_an_idle_worker_with_work_under_way_is_a_word_to_react_to():
+    rig = Rig()
+    link = await rig.ready()
+    link.say(Idle(heard=0))
+    rig.member.order(Job(1, "synthetic", 0, 1, 0, b""), rig.clock())
+    await rig.lapse(120.1)
     assert rig.state == "suspect"
 
 
