@@ -31,6 +31,7 @@ from asyncplay.neural import NeuralRun
 
 COLUMNS, ROWS = 140, 45
 WINDOW_S, PAIRS, SETTLE_S = 1.0, 200, 3.0
+OPEN_S = 0.3  # until a console has its threads and its first picture, which nobody waits for in a run of hours
 WORKERS = 2
 
 
@@ -113,6 +114,7 @@ class _Bench:
         view = View(self._station, keyboard=self._screen, screen=self._screen, is_owner=True)
         async with asyncio.TaskGroup() as group:
             group.create_task(view.run())
+            await asyncio.sleep(OPEN_S)
             rows_per_s = await self._window()
             view.leave()
         return rows_per_s

@@ -17,7 +17,7 @@ from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
 
-COUNTS = (1, 2, 4, 8)
+COUNTS = (1, 2, 4, 8, 16)
 LEARN_S, WINDOW_S, SETTLE_S = 25.0, 5.0, 1.0
 ROUNDS = 5
 
