@@ -4,11 +4,13 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model import nets
@@ -23,6 +25,8 @@ from asyncplay.payloads import Array, Examples
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """AdamW's memory of a weight, by its names in torch."""
+MOST_PIECES = 4
+"""Of a micro-batch, for as many threads: more would stand in line for Python itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,13 @@ class Saved(NamedTuple):
     facts: str  # JSON: counters and the network's shape
 
 
+class Share(NamedTuple):
+    """What some rows add to a step."""
+
+    losses: Tensor  # by kind, parts of the batch's means
+    gradients: tuple[Tensor, ...]  # in the order of the network's parameters
+
+
 Job = Callable[[], StepReport | None]
 
 
@@ -84,6 +95,7 @@ class Learner:
         self._settings = settings
         self._device = device
         self._threads = ThreadChoice(threads) if threads else None
+        self._helpers = ThreadPoolExecutor(MOST_PIECES - 1, "learner")  # they end with the learner
         self._net = nets.build(shape, seed).to(device)
         self._optimizer = _adamw(self._net, settings)
         self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
@@ -149,8 +161,6 @@ class Learner:
     def _job(self, part: Examples, total: float, *, is_first: bool, whole: Examples | None) -> Job:
         def run() -> StepReport | None:
             started_s = self._clock()
-            if self._threads is not None:
-                use_threads(self._threads.threads)
             if is_first:
                 self._begin_step()
             self._learn(part, total)
@@ -168,20 +178,41 @@ class Learner:
         self._step_s = 0.0
 
     def _learn(self, part: Examples, total: float) -> None:
-        """Add a part's share to the gradients and to the losses of the step."""
-        lesson = to_lesson(part, self._device)
+        """Add a part's share to the gradients and to the losses of the step; pieces are added in their order.
+
+        Threads have a piece each: operations on a few rows are too short to be shared out one by one.
+        """
+        threads = self._threads.threads if self._threads is not None else 1
+        pieces = cut(part, min(threads, MOST_PIECES))
+        each = threads // len(pieces) if self._threads is not None else 0
+        later = [self._helpers.submit(self._share, piece, total, each) for piece in pieces[1:]]
+        for share in (self._share(pieces[0], total, each), *(other.result() for other in later)):
+            self._sums += share.losses
+            for weight, gradient in zip(self._net.parameters(), share.gradients, strict=True):
+                if weight.grad is None:
+                    weight.grad = torch.zeros_like(weight)  # laid out as its weight is, which the optimizer relies on
+                weight.grad += gradient
+
+    def _share(self, piece: Examples, total: float, threads: int) -> Share:
+        """On any thread, of which torch may use so many; 0 leaves that alone."""
+        if threads:
+            use_threads(threads)
+        losses = self._losses(piece) / total
+        aim = losses[0] + self._settings.value_weight * losses[1]
+        if self.shape.beliefs:
+            aim = aim + self._settings.belief_weight * losses[2]
+        return Share(losses.detach(), torch.autograd.grad(aim, list(self._net.parameters())))
+
+    def _losses(self, piece: Examples) -> Tensor:
+        """Sums over the rows, by their weights: policy, value and, of a network that believes, belief and counting."""
+        lesson = to_lesson(piece, self._device)
         logits, values = self._net(lesson.features)
         players = self.shape.players
         losses = [policy_loss(logits, lesson), value_loss(values[:, :players], lesson)]
         if self.shape.beliefs:
-            cards = to_whereabouts(part.holders, players, self._device)
+            cards = to_whereabouts(piece.holders, players, self._device)
             losses += [belief_loss(values[:, players:], cards), counting_loss(cards)]
-        shares = torch.stack([weighted_sum(loss, lesson) / total for loss in losses])
-        aim = shares[0] + self._settings.value_weight * shares[1]
-        if self.shape.beliefs:
-            aim = aim + self._settings.belief_weight * shares[2]
-        aim.backward()  # type: ignore[no-untyped-call]
-        self._sums += shares.detach()
+        return torch.stack([weighted_sum(loss, lesson) for loss in losses])
 
     def _step(self, rows: int) -> StepReport:
         norm = float(nn.utils.clip_grad_norm_(self._net.parameters(), self._settings.clip_norm))
@@ -206,6 +237,13 @@ class Learner:
         share = 1 / min(self.steps, self._settings.average_steps)
         for name, value in self._net.state_dict().items():
             self._average[name].lerp_(value, share)
+
+
+def cut(batch: Examples, n_pieces: int) -> list[Examples]:
+    """Pieces of about equal length, none of them empty."""
+    n_pieces = max(1, min(n_pieces, batch.rows))
+    edges = [batch.rows * piece // n_pieces for piece in range(n_pieces + 1)]
+    return [batch.part(start, stop) for start, stop in pairwise(edges)]
 
 
 def _adamw(net: nn.Module, settings: LearnerSettings) -> torch.optim.AdamW:

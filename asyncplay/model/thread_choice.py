@@ -1,8 +1,7 @@
 """How many threads a training step uses on a CPU, learned from the steps themselves.
 
-With a core to itself each, two threads train a resnet 1.9 times as fast as one. Where workers want the same cores they
-are slower than one, 3 times for a resnet and 12 times for a small MLP (2 cores, 2 busy processes): every operation ends
-with a wait for the slowest thread, which is the one that has no core. Nothing measured before the run tells which.
+Each thread has rows of its own (learner.py). With a core to itself each, two train 1.1 to 1.8 times as fast as one;
+where workers want the same cores they may be slower. Nothing measured before the run tells which.
 """
 
 FIRST_GAP, LAST_GAP = 16, 1024  # steps between two trials of what was slower, which grow while it stays slower

@@ -8,7 +8,7 @@ from model_cases import BELIEVING_ENCODER, BOARD, ENCODER, MLP, random_examples
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
-from asyncplay.model.learner import Learner, LearnerSettings, StepReport
+from asyncplay.model.learner import Learner, LearnerSettings, StepReport, cut
 from asyncplay.model.schedule import Schedule
 from asyncplay.model.weights import to_bytes
 from asyncplay.payloads import concatenate
@@ -48,6 +48,34 @@ def test_micro_batches_are_the_whole_batch(shape, rows_per_micro):
         batch = random_examples(shape, 50, seed)
         expected, report = whole.train(batch), parts.train(batch, rows_per_micro)
         assert figures(report) == pytest.approx(figures(expected), rel=1e-4)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 9])
+@pytest.mark.parametrize("shape", [MLP, BOARD, BELIEVING_ENCODER], ids=lambda shape: shape.kind)
+def test_several_threads_learn_what_one_learns(shape, threads):
+    one, many = learner(shape), Learner(shape, STEADY, 0, threads=(threads,))
+    for seed in range(3):
+        batch = random_examples(shape, 50, seed)
+        expected, report = one.train(batch, 20), many.train(batch, 20)
+        assert figures(report) == pytest.approx(figures(expected), rel=1e-4)
+
+
+def test_several_threads_learn_the_same_each_time():
+    """Pieces come back in any order and are added in theirs."""
+    one, other = (Learner(BOARD, STEADY, 0, threads=(4,)) for _ in range(2))
+    for seed in range(5):
+        batch = random_examples(BOARD, 50, seed)
+        assert one.train(batch, 20) == other.train(batch, 20)
+    assert_weights(one, other)
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 3, 7, 50, 80])
+def test_a_batch_is_cut_into_even_pieces_and_no_row_is_lost(n_pieces):
+    batch = random_examples(BOARD, 50)
+    pieces = cut(batch, n_pieces)
+    assert len(pieces) == min(n_pieces, 50)
+    assert {piece.rows for piece in pieces} <= {50 // len(pieces), -(-50 // len(pieces))}
+    np.testing.assert_array_equal(concatenate(pieces).targets, batch.targets)
 
 
 @pytest.mark.parametrize("shape", [MLP, BOARD, ENCODER], ids=lambda shape: shape.kind)
