@@ -301,7 +301,7 @@ class SelfplaySpec(Message):
 
     game: str
     options: str  # of the game, as JSON
-    games: int  # under way at a time, in two groups
+    games: int  # under way at a time, in two groups if they are many
     search: bytes  # an encoded SearchSpec
     cache: int = 0  # positions whose answers are remembered
     believes: bool = False  # the network has beliefs: training rows say who holds which card

@@ -1,4 +1,9 @@
-"""Games against oneself: many at a time, in two groups of which one thinks while the other waits."""
+"""Games against oneself: many at a time, in two groups of which one thinks while the other waits.
+
+Where two groups would ask for blocks of fewer than BLOCK_ROWS there is one: many workers with a few games each overlap
+among themselves, and what a message costs is shared by its rows (512 games of Blob over 16 workers instead of 2: .86 of
+the rows/s with two groups of 48 rows each).
+"""
 
 from collections import deque
 from collections.abc import Iterator
@@ -15,7 +20,7 @@ from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
 from asyncplay.worker.core import Step
 from asyncplay.worker.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 
-N_GROUPS = 2
+BLOCK_ROWS = 64
 NO_UNIT = -1
 
 
@@ -78,11 +83,11 @@ class SelfPlayer:
         assert isinstance(spec, SelfplaySpec), "self-play needs its own spec"
         game = load_game(spec.game, spec.options)
         settings = settings_of(game, spec.search)
-        size = max(spec.games // N_GROUPS, 1)
+        n_groups = 2 if spec.games // 2 * settings.worlds >= BLOCK_ROWS else 1
         candidates = candidates_of(spec.search)
         self._tables = [
-            Table(Group(game, settings, size, candidates=candidates, tells_holders=spec.believes))
-            for _ in range(N_GROUPS)
+            Table(Group(game, settings, spec.games // n_groups, candidates=candidates, tells_holders=spec.believes))
+            for _ in range(n_groups)
         ]
         columns = believing_columns(game) if spec.believes else game.players
         self._recall = Recall(game, spec.cache, columns) if spec.cache else None

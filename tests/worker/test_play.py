@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ from asyncplay.search import entries
 from asyncplay.settings import Settings
 from asyncplay.spine import Spine
 from asyncplay.wire.codec import HEADER, decode, encode
-from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
+from asyncplay.wire.messages import Game, Job, MatchSpec, SearchSpec, SelfplaySpec
 from asyncplay.worker.opponents import opponent
+from asyncplay.worker.selfplay import SelfPlayer
 
 GAME = games.load("tictactoe")
 SEED = 5
@@ -180,9 +182,18 @@ def test_the_interval_is_over_pairs():
     assert result.high - result.low == pytest.approx(2 * 1.96 * 0.01 / 50**0.5)
 
 
+@pytest.mark.parametrize(("n_games", "rows", "thinking"), [(16, 16, 0), (127, 127, 0), (128, 64, 1), (400, 200, 1)])
+def test_games_are_parted_only_where_both_groups_fill_a_block(n_games, rows, thinking):
+    player = SelfPlayer(count(1))
+    spec = encode(SelfplaySpec("tictactoe", "{}", n_games, search(20)))
+    player.take(Job(1, "selfplay", 0, n_games, SEED, spec))
+    (ask,) = player.advance(0.0).messages
+    assert (len(ask.features), ask.thinking) == (rows, thinking)
+
+
 @pytest.mark.parametrize(("leaves", "fill_rows"), [(1, 64), (8, 1), (8, 64)])
 async def test_an_ask_says_how_many_of_its_rows_only_fill_it(leaves, fill_rows):
-    """16 games in two groups: a block of 64 rows needs more than the first leaf of each tree."""
+    """16 games: a block of 64 rows needs more than the first leaf of each tree."""
     section = SearchSection(simulations=20, leaves=leaves, fill_rows=fill_rows)
     _, spine = await selfplay(20, workers=1, thought=search_spec(section))
     stats = spine.evaluator.stats()
