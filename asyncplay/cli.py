@@ -354,7 +354,7 @@ def bench_duel(
     run
         The folder of the run.
     hero
-        What one seat does in another way than the run did: search.leaves=8, device.backend=onnx-int8; repeatable.
+        What one seat does in another way than the run did, such as device.backend=onnx-int8; repeatable.
     rival
         The same for all other seats.
     rounds

@@ -80,7 +80,7 @@ def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
 
 
 def choose_backend(config: Config, shape: NetShape, weights: Weights, game: GameSpec) -> Choice:
-    """Measure what the configuration allows and take the fastest."""
+    """Measure what the configuration allows and take the fastest; its figure is that of the better batch size."""
     cores = device.usable_cores()
     threads = [config.device.threads] if config.device.threads else sorted({1, cores})
     options = device.candidates(config.device.backend, threads)
@@ -88,8 +88,10 @@ def choose_backend(config: Config, shape: NetShape, weights: Weights, game: Game
     def open_candidate(option: Candidate) -> Backend:
         return open_model(config, shape, weights, 0, option)
 
-    budget_s = CHOICE_S if len(options) > 1 else FIGURE_S
-    return device.choose(options, open_candidate, sample_positions(game), budget_s=budget_s)
+    budget_s, sample = CHOICE_S if len(options) > 1 else FIGURE_S, sample_positions(game)
+    choice = device.choose(options, open_candidate, sample, budget_s=budget_s)
+    full = device.forward_limit(open_candidate, [choice.best], sample, [config.batch.max_rows], each_s=FIGURE_S / 2)
+    return choice.with_figures(full.figures)
 
 
 def open_model(config: Config, shape: NetShape, weights: Weights, version: int, option: Candidate) -> Backend:
@@ -321,7 +323,7 @@ class NeuralRun:
             train=self.trainer.stats(),
             store=self.keeper.stats(),
             results=tuple(
-                Result(f"vs {name}", result.score, result.low, result.high)
+                Result(f"vs {name}", result.score, result.low, result.high, result.points)
                 for name, result in self._arena.results.items()
             ),
             limit_per_s=self.choice.rows_per_s,
@@ -468,6 +470,7 @@ class NeuralRun:
         others = {key: old for key, old in results.items() if not key.startswith("version")}
         self._arena = self._arena._replace(results=others | {name: result})
         self._say(f"arena: version {version} against {name}: {result}")
+        log.info("arena: version %d against %s: %s", version, name, result)
         facts = {"against": name, "version": version, "score": result.score, "low": result.low, "high": result.high}
         facts |= {"points_by_seat": result.points, "points_of_others": result.others} if result.points else {}
         self.note("arena", f"version {version} against {name}: {result}", facts)

@@ -75,7 +75,7 @@ def _way(duel: Duel, side: str) -> Config:
         name, equals, value = change.partition("=")
         section, dot, key = name.partition(".")
         if not (equals and dot):
-            raise AsyncplayError(f"--{side} {change}: must be KEY=VALUE, such as search.leaves=8")
+            raise AsyncplayError(f"--{side} {change}: must be KEY=VALUE, such as search.simulations=8")
         if section not in MAY_DIFFER:
             raise AsyncplayError(f"--{side} {change}: the sides differ in keys of {' and '.join(MAY_DIFFER)} alone")
         flags.setdefault(section, {})[key] = value

@@ -22,6 +22,7 @@ from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally, total
 from asyncplay.bench.watched import Limit, Watched, play_rounds
 from asyncplay.config import Config
+from asyncplay.model.device import Candidate
 
 WINDOW_S, LIMIT_S, SETTLE_S, SEQUENTIAL_S = 4.0, 2.0, 0.5, 10.0
 WINDOWS = 6  # while learning
@@ -42,7 +43,7 @@ class Pair(NamedTuple):
 class Session(NamedTuple):
     """What was seen of a run."""
 
-    backend: str
+    model: Candidate
     simulations: int  # of a decision, all worlds together
     pairs: list[Pair]
     sequential: Tally
@@ -56,7 +57,8 @@ def measure(game: str = "connect4", backend: str = "auto", *, cache: bool = Fals
     played = total(pair.window for pair in alone.pairs)
     result = {
         "game": game,
-        "backend": alone.backend,
+        "backend": alone.model.backend,
+        "threads": alone.model.threads,
         "games_per_min": played.games_per_min,
         "rows_per_s": median(pair.window.rows_per_s for pair in alone.pairs),
         "forward_limit_rows_per_s": median(pair.limit_rows_per_s for pair in alone.pairs),
@@ -96,7 +98,7 @@ async def _watch(config: Config, look: Callable[[Watched, Limit], Awaitable[list
             await running
         baseline.append(sequential.play_for(SEQUENTIAL_S / 2))
         worlds = config.search.worlds if watched.neural.game.is_hidden else 1
-        return Session(str(watched.neural.choice.best), worlds * config.search.simulations, pairs, total(baseline))
+        return Session(watched.neural.choice.best, worlds * config.search.simulations, pairs, total(baseline))
 
 
 async def _one_round(watched: Watched, limit: Limit) -> list[Pair]:

@@ -174,12 +174,16 @@ def _worker(worker: Worker, unit: str) -> Line:
 def results(shot: Snapshot, width: int) -> Panel | None:
     if not shot.results:
         return None
-    return Panel("strength", 6, 1, [_result(result, width) for result in reversed(shot.results)])
+    return Panel("strength", 6, 1, [each for result in reversed(shot.results) for each in _result(result, width)])
 
 
-def _result(result: Result, width: int) -> Line:
-    between = "" if result.low is None else f" ({result.low:.3f} to {result.high:.3f})"
-    return line((short(result.name, width - 24) + " ", DIM), (f"{result.value:.3f}", BOLD), between)
+def _result(result: Result, width: int) -> list[Line]:
+    """Points above the others' have a sign, and a line for the seats."""
+    form = "+.2f" if result.by_seat else ".3f"
+    between = "" if result.low is None else f" ({result.low:{form}} to {result.high:{form}})"
+    lines = [line((short(result.name, width - 24) + " ", DIM), (f"{result.value:{form}}", BOLD), between)]
+    seats = " ".join(f"{points:.1f}" for points in result.by_seat)
+    return [*lines, line((short(f"  by seat {seats}", width), DIM))] if seats else lines
 
 
 def store(shot: Snapshot, width: int) -> Panel | None:

@@ -5,7 +5,7 @@ from asyncplay.config import Config
 from asyncplay.doctor.finding import Finding
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
-from asyncplay.model.device import Choice
+from asyncplay.model.device import Candidate, Choice
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
 from asyncplay.payloads import Positions
@@ -20,7 +20,12 @@ def look_at_devices(config: Config) -> list[Finding]:
     shape = neural.net_shape(config, game)
     weights = snapshot(build_net(shape, config.train.seed))
     choice = neural.choose_backend(config, shape, weights, game)
-    sample = neural.sample_positions(game)
+    sample, integers = neural.sample_positions(game), Candidate("onnx-int8", device.usable_cores())
+
+    def open_integers(option: Candidate) -> Backend:
+        return device.open_backend(option.backend, shape, weights, 0, option.threads, sample=sample)
+
+    choice = choice.with_figures(device.choose([integers], open_integers, sample).figures)
     found = [judge_choice(choice, f"{shape.kind} {shape.blocks} x {shape.width} of {game.name}")]
     for option in dict.fromkeys(figure.candidate for figure in choice.figures):
         if option.backend not in device.ON_CPU:
@@ -30,7 +35,7 @@ def look_at_devices(config: Config) -> list[Finding]:
 
 
 def judge_choice(choice: Choice, net: str) -> Finding:
-    figures = {str(figure.candidate): round(figure.rows_per_s) for figure in choice.figures}
+    figures = {str(figure.candidate): round(figure.rows_per_s) for figure in reversed(choice.figures)}  # the best last
     return Finding("devices", "fine", f"{net}: {'; '.join(choice.report())}", figures=figures)
 
 

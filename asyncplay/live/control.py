@@ -95,7 +95,7 @@ class Peer(asyncio.Protocol):
         self._heard += data
         while (end := self._heard.find(b"\n")) >= 0 and self in self._control.peers:
             line, self._heard = self._heard[:end], self._heard[end + 1 :]
-            self._request(line)
+            self._request(line) if end <= REQUEST_BYTES else self.hang_up()
         if len(self._heard) > REQUEST_BYTES:
             self.hang_up()
 

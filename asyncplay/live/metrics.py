@@ -24,7 +24,12 @@ def metrics(shot: Snapshot) -> dict[str, float]:
             found |= {f"{name}/{key}": float(value) for key, value in asdict(part).items() if _is_number(value)}
     found["workers/ready"] = sum(worker.state == "ready" for worker in shot.workers)
     found["workers/restarts"] = sum(worker.restarts for worker in shot.workers)
-    return found | {f"strength/{result.name}": result.value for result in shot.results}
+    return found | {f"strength/{_rival(result.name)}": result.value for result in shot.results}
+
+
+def _rival(name: str) -> str:
+    """One series for all earlier versions, whichever it was."""
+    return "vs earlier version" if name.startswith("vs version ") else name
 
 
 def _is_number(value: object) -> bool:

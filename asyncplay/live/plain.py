@@ -31,7 +31,7 @@ def line(shot: Snapshot) -> str:
         words += [f"remembered {batch.spared_share:.1%}"] if batch.spared_share else []
     words += _learned(shot.learn) if shot.learn is not None else []
     words += [f"infosets {shot.rounds.infosets:,}"] if shot.rounds is not None else []
-    words += [f"{result.name} {result.value:.3g}" for result in shot.results]
+    words += [f"{result.name} {result.value:{'+.2f' if result.by_seat else '.3g'}}" for result in shot.results]
     words += [f"store: {shot.store.trouble}"] if shot.store is not None and shot.store.trouble else []
     return "  ".join([*words, str(shot.verdict)])
 

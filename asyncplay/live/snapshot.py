@@ -125,6 +125,7 @@ class Result:
     value: float
     low: float | None
     high: float | None
+    by_seat: tuple[float, ...] = ()  # where the value is points above the others': the mean points at each seat
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,9 @@ class Choice:
     def rows_per_s(self) -> float:
         return self.figures[0].rows_per_s
 
+    def with_figures(self, more: Iterable[Figure]) -> "Choice":
+        return Choice(tuple(sorted([*self.figures, *more], key=lambda figure: -figure.rows_per_s)))
+
     def report(self) -> list[str]:
         """A line for each candidate."""
         return [f"{figure.candidate}: {figure.rows_per_s:,.0f} rows/s at {figure.rows}" for figure in self.figures]
@@ -153,7 +156,7 @@ def choose(
     options = list(options)
     share_s = budget_s / len(options)
     figures = [_measure(option, open_candidate(option), sample, share_s, clock) for option in options]
-    return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
+    return Choice(()).with_figures(figures)
 
 
 def forward_limit(
@@ -171,7 +174,7 @@ def forward_limit(
     for option in options:
         backend = open_candidate(option)
         figures += [_measure(option, backend, resize(sample, rows), each_s, clock) for rows in sizes]
-    return Choice(tuple(sorted(figures, key=lambda figure: -figure.rows_per_s)))
+    return Choice(()).with_figures(figures)
 
 
 def rows_per_s(

@@ -12,7 +12,7 @@ from rich.console import Console
 from asyncplay.console.ink import chart, colours_of, count, duration, wrap
 from asyncplay.console.layout import share_out
 from asyncplay.console.picture import Opened, draw
-from asyncplay.live.snapshot import Event, Rounds, Verdict, Worker
+from asyncplay.live.snapshot import Event, Result, Rounds, Verdict, Worker
 
 SIZES = [(80, 24), (140, 45), (40, 10), (20, 5), (1, 1), (300, 100)]
 CLOSED = Opened()
@@ -86,6 +86,13 @@ def test_without_a_learner_or_a_store_their_panels_are_not_there():
     shown = screen(SYNTHETIC)
     assert "timeout auto" in shown
     assert [words for words in ("learning", "store", "strength", "changes", "left") if words in shown] == []
+
+
+def test_points_above_the_others_have_a_sign_and_a_line_for_the_seats():
+    points = Result("vs rules", 0.5, -0.25, 1.25, (6.0, 5.54, 4.46, 5.0))
+    shown = screen(replace(SYNTHETIC, results=(points,)))
+    assert "vs rules +0.50 (-0.25 to +1.25)" in shown
+    assert "by seat 6.0 5.5 4.5 5.0" in shown
 
 
 def test_a_simulated_device_is_called_so():

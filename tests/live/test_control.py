@@ -173,6 +173,7 @@ async def test_a_mistake_is_told_and_the_connection_stays(tmp_path):
         b'{"verb": "look", "and": "more"}\n',
         b"[" * 5000 + b"\n",
         b"x" * (REQUEST_BYTES + 1),
+        b'{"verb": "look", "argument": "' + b"x" * REQUEST_BYTES + b'"}\n',
     ],
 )
 async def test_nonsense_is_hung_up_on(request_bytes, tmp_path):

@@ -10,7 +10,7 @@ from snapshots import NEURAL, SYNTHETIC
 
 from asyncplay.live import plain
 from asyncplay.live.metrics import metrics
-from asyncplay.live.snapshot import Rounds
+from asyncplay.live.snapshot import Result, Rounds
 
 
 def test_a_line_tells_all_that_matters_of_self_play():
@@ -73,6 +73,8 @@ def test_metrics_have_the_names_of_the_snapshot():
     assert found["workers/ready"] == 1
     assert found["workers/restarts"] == 1
     assert found["strength/random"] == 0.975
+    earlier = metrics(replace(SYNTHETIC, results=(Result("vs version 12", 0.61, 0.5, 0.72),)))
+    assert earlier["strength/vs earlier version"] == 0.61
     assert all(isinstance(value, int | float) for value in found.values())
     assert not any(name.startswith(("learn/", "store/")) for name in metrics(SYNTHETIC))
 
