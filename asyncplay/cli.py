@@ -229,6 +229,8 @@ def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int 
     """
     from asyncplay.bench import report, workers
 
+    if rounds < 1:
+        raise AsyncplayError("--rounds must be at least 1")
     return report.show(workers.measure(game, backend, rounds=rounds), as_json=json)
 
 

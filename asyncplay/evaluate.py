@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from asyncplay import build, solved
 from asyncplay.bench import ismcts
-from asyncplay.config import Config, load
+from asyncplay.config import Config, DeviceSection, load
 from asyncplay.coordinator.arena import Match, Score
 from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.errors import AsyncplayError
@@ -28,10 +28,12 @@ from asyncplay.neural import (
 )
 from asyncplay.search import entries
 from asyncplay.spine import Spine
+from asyncplay.worker.foreign import PREFIX as LIBRARY
 from asyncplay.worker.opponents import opponent
 
 GAMES_AT_ONCE = 64
-SLOW_GAMES_AT_ONCE = 16  # a worker is silent while such an opponent decides for all of its games, one after another
+SLOW_GAMES_AT_ONCE = 16  # a worker is silent while such an opponent decides for all of its games, one after another,
+SLOW_BUDGET = 8_000  # so they are fewer where it thinks longer: rollouts of a decision times games at once
 
 
 class Question(NamedTuple):
@@ -74,7 +76,7 @@ async def evaluate(question: Question) -> dict[str, Any]:
     game = load_game(config)
     hero = question.version if question.version is not None else versions(question.run)[-1]
     match = _match(config, game, question)
-    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if question.against.isdigit() else {})
+    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if question.against.isdecimal() else {})
     brains = {model: Brain(config, version, load_weights(question.run, version)) for model, version in models.items()}
     await play(match, config, shape, brains)
     return {
@@ -98,22 +100,30 @@ def read_run(run: Path) -> tuple[Config, NetShape]:
 
 def _rival(against: str, game: GameSpec) -> str:
     """A version becomes a model of our own; anything else must be an opponent that exists."""
-    if against.isdigit():
+    if against.isdecimal():
         return f"model:{RIVAL_MODEL}"
     if against.startswith(ismcts.PREFIX):
         return ismcts.rival(against, game)
+    if against.startswith(LIBRARY):  # what matches call ISMCTS among themselves
+        raise AsyncplayError(f"{against!r} is no opponent; wanted is {ismcts.PREFIX}SIMULATIONS")
     opponent(against, game)
     return against
 
 
 def _match(config: Config, game: GameSpec, question: Question) -> Match:
     rival = _rival(question.against, game)
-    most = SLOW_GAMES_AT_ONCE if question.against.startswith("openspiel:") else GAMES_AT_ONCE
-    at_once = min(most, max(math.ceil(question.games / build.n_workers(config)), 1))
+    at_once = min(_most_at_once(question.against), max(math.ceil(question.games / build.n_workers(config)), 1))
     assignment = match_assignment(
         config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
     )
     return Match(assignment, question.games, game.players)
+
+
+def _most_at_once(against: str) -> int:
+    """Games of a worker; ``against`` is known to be good."""
+    if not against.startswith("openspiel:"):
+        return GAMES_AT_ONCE
+    return max(1, min(SLOW_GAMES_AT_ONCE, SLOW_BUDGET // int(against.rpartition("-")[2])))
 
 
 async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
@@ -134,15 +144,15 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
 
 
 def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
-    """Brains that want the same backend share the choice of its threads."""
-    options: dict[str, Candidate] = {}
+    """Brains that want the same device share the choice of its backend and threads."""
+    options: dict[DeviceSection, Candidate] = {}
     for model, (config, version, weights) in brains.items():
-        wanted = config.device.backend
+        wanted = config.device
         if wanted not in options:
             options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
         backend = open_model(config, shape, weights, version, options[wanted])
         spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch))
-    return {model: str(options[brain.config.device.backend]) for model, brain in brains.items()}
+    return {model: str(options[brain.config.device]) for model, brain in brains.items()}
 
 
 def _figures(result: Score) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -25,6 +26,7 @@ from asyncplay.coordinator.split import shares
 from asyncplay.coordinator.supervise import Member
 from asyncplay.coordinator.trainer import Progress, Publishing, Trainer
 from asyncplay.coordinator.tuner import Tuner
+from asyncplay.data import disk
 from asyncplay.data.checkpoint import Snapshot
 from asyncplay.data.entries import EventEntry, MetricsEntry, VersionEntry
 from asyncplay.errors import AsyncplayError
@@ -48,7 +50,7 @@ from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
 log = logging.getLogger(__name__)
 
 LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
-SAMPLE_ROWS = 256
+SAMPLE_ROWS, FULL_ROWS = 256, 1024  # of the batches that backends are measured with
 CHOICE_S, FIGURE_S = 1.5, 0.2  # to choose a backend; to have a figure of the only one
 REBUILDING = "rebuild"
 MOST_SEATS = 8
@@ -90,7 +92,8 @@ def choose_backend(config: Config, shape: NetShape, weights: Weights, game: Game
 
     budget_s, sample = CHOICE_S if len(options) > 1 else FIGURE_S, sample_positions(game)
     choice = device.choose(options, open_candidate, sample, budget_s=budget_s)
-    full = device.forward_limit(open_candidate, [choice.best], sample, [config.batch.max_rows], each_s=FIGURE_S / 2)
+    rows = min(config.batch.max_rows, FULL_ROWS)
+    full = device.forward_limit(open_candidate, [choice.best], sample, [rows], each_s=FIGURE_S / 2)
     return choice.with_figures(full.figures)
 
 
@@ -167,12 +170,12 @@ def match_assignment(
 
 
 def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) -> None:
-    """Write a version of the weights whole or not at all."""
+    """Write a version of the weights whole or not at all, from any thread."""
     place = folder / "weights"
     place.mkdir(exist_ok=True)
     (folder / "net.json").write_text(json.dumps(asdict(shape)))
-    draft = place / "draft"
-    draft.write_bytes(to_bytes(weights))
+    draft = place / f"draft-{threading.get_ident()}"
+    disk.write(draft, to_bytes(weights))
     draft.rename(place / f"{version:06d}.safetensors")
 
 
@@ -371,7 +374,7 @@ class NeuralRun:
             settings=build.live_settings(config, learns=True),
             limits=build.limits(config),
             patience=build.patience(config),
-            depth=self._backend.depth,
+            depth=1 if self._is_lockstep else self._backend.depth,
             is_lockstep=self._is_lockstep,
             keeper=self.keeper,
         )

@@ -1,4 +1,7 @@
-"""Whether a run of this configuration can begin at all: asked before there is a folder for it."""
+"""Whether a run of this configuration can begin: asked before there is a folder for it.
+
+Whether a game can be solved by table is known only when its tree is laid out.
+"""
 
 from asyncplay import games
 from asyncplay.config import Config

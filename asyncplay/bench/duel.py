@@ -69,8 +69,8 @@ async def _fight(duel: Duel) -> dict[str, Any]:
 
 
 def _way(duel: Duel, side: str) -> Config:
-    """The run's configuration with what one side changes of it."""
-    flags: dict[str, dict[str, str]] = {}
+    """The run's configuration with what one side changes of it; no match has quick decisions."""
+    flags = {"search": {"quick_simulations": "0"}}
     for change in getattr(duel, side):
         name, equals, value = change.partition("=")
         section, dot, key = name.partition(".")

@@ -25,7 +25,7 @@ OPTIONS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-w")
 def rival(against: str, game: GameSpec) -> str:
     """What a match calls the opponent openspiel:ismcts-SIMULATIONS."""
     simulations = against.removeprefix(PREFIX)
-    if not simulations.isdigit() or int(simulations) < 1:
+    if not simulations.isdecimal() or int(simulations) < 1:
         raise AsyncplayError(f"{against!r} is no opponent; wanted is {PREFIX}SIMULATIONS")
     if not game.is_hidden:
         raise AsyncplayError(f"{against}: {game.name} hides nothing; use openspiel:mcts-{simulations}")

@@ -107,7 +107,8 @@ class Match:
         self, assignment: Assignment, games: int, seats: int, on_played: Callable[[int, int], None] | None = None
     ) -> None:
         """``on_played``: is told how many games of how many are over, after each."""
-        self.games = games + -games % seats  # every opening and deal from every seat
+        least = 2 * seats if seats > 2 else seats  # points of a single deal have no interval
+        self.games = max(games + -games % seats, least)  # every opening and deal from every seat
         self.work = Work(assignment, Ledger(self.games), on_game=self._take)
         self._seats, self._on_played = seats, on_played
         self._outcomes: dict[int, float] = {}  # of the hero, by game

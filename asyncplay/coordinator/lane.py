@@ -85,7 +85,8 @@ class Lane:
         self._entries: list[_Entry] = []
         self._running = 0
         self._is_paused = False
-        self._last_finish_s = 0.0
+        self._last_finish_s = 0.0  # of the thread's tasks
+        self._last_timed_s = 0.0  # of timed ones, which run beside them
         self._host_s = 0.0
         self._failure: asyncio.Future[None] | None = None
         self._alarm: Alarm | None = None
@@ -112,7 +113,7 @@ class Lane:
     @property
     def last_finish_s(self) -> float:
         """When the device was last done with something, which is a little before the loop hears of it."""
-        return self._last_finish_s
+        return max(self._last_finish_s, self._last_timed_s)
 
     @property
     def host_s(self) -> float:
@@ -192,7 +193,7 @@ class Lane:
         """The oldest timed task is done; those behind it come later, as the device has one at a time."""
         assert self._bell is not None, "a lane that does not run was rung"
         turn, timed = self._timed.popleft()
-        self._note_result(turn, timed, timed.due_s)
+        self._last_timed_s = self._note_result(turn, timed, timed.due_s, self._last_timed_s)
         if self._timed:
             self._bell.set(max(self._timed[0][1].due_s - self._clock(), LEAST_S))
         self._completed(turn)
@@ -246,18 +247,19 @@ class Lane:
         while (item := self._launched.get()) is not None:
             self._finish(loop, *item)
 
-    def _note_result(self, turn: _Turn, finish: Finish, done_s: float | None = None) -> None:
-        """``done_s``: when the device was done, if that is known better than by looking at the clock now."""
+    def _note_result(self, turn: _Turn, finish: Finish, done_s: float | None, before_s: float) -> float:
+        """Return when the device was done: at ``done_s``, if that is known better than by looking at the clock now;
+        with the task before at ``before_s``."""
         try:
             turn.result = finish()
         except BaseException as error:
             turn.error = error
         done_s = self._clock() if done_s is None else done_s
-        turn.seconds = done_s - max(turn.started_s, self._last_finish_s)  # a batch behind another waits first
-        self._last_finish_s = done_s
+        turn.seconds = done_s - max(turn.started_s, before_s)  # a batch behind another waits first
+        return done_s
 
     def _finish(self, loop: asyncio.AbstractEventLoop, turn: _Turn, finish: Finish) -> None:
-        self._note_result(turn, finish)
+        self._last_finish_s = self._note_result(turn, finish, None, self._last_finish_s)
         if not loop.is_closed():
             loop.call_soon_threadsafe(self._completed, turn)
 

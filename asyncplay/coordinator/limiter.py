@@ -67,9 +67,10 @@ class Limiter:
     """Says who may go on.
 
     Lifetime: one run. All methods belong to the loop. Order: whoever waits is woken when the counts allow it.
-    Limit: sampled rows never exceed ratio * inserted + band. They fall short of ratio * (inserted - minimum)
-    by more than the band only through games that were under way when new ones were held. As the band holds a
-    batch, at most one side waits at a time. End: a waiter is cancelled like anybody else.
+    Limit: sampled rows never exceed ratio * inserted + band (a ratio that changes counts for the rows under it). They
+    fall short of ratio * (inserted - minimum) by more than the band only through games that were under way when new
+    ones were held. As the band holds a batch, at most one side waits at a time. End: a waiter is cancelled like
+    anybody else.
     """
 
     def __init__(self, pace: Pace) -> None:

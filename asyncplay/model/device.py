@@ -75,7 +75,7 @@ class Choice:
         return Choice(tuple(sorted([*self.figures, *more], key=lambda figure: -figure.rows_per_s)))
 
     def report(self) -> list[str]:
-        """A line for each candidate."""
+        """A line for each figure."""
         return [f"{figure.candidate}: {figure.rows_per_s:,.0f} rows/s at {figure.rows}" for figure in self.figures]
 
 

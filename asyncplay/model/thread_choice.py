@@ -4,7 +4,7 @@ Each thread has rows of its own (learner.py). With a core to itself each, two tr
 where workers want the same cores they may be slower. Nothing measured before the run tells which.
 """
 
-FIRST_GAP, LAST_GAP = 16, 1024  # steps between two trials of what was slower, which grow while it stays slower
+FIRST_GAP, LAST_GAP = 16, 1024  # steps between two trials of what was slower, which grow while the same stays best
 FADE = 0.5  # what a step leaves of the figure of the one before it
 
 
@@ -16,6 +16,7 @@ class ThreadChoice:
         self._per_row_s = dict.fromkeys(options, 0.0)
         self._gap, self._left = FIRST_GAP, FIRST_GAP
         self._untried: list[int] = list(options)
+        self._best = 0
         self.threads, self._last = self._next(), 0
 
     def note(self, per_row_s: float) -> None:
@@ -29,6 +30,8 @@ class ThreadChoice:
         if self._untried:
             return self._untried.pop()
         best = min(self._per_row_s, key=lambda threads: self._per_row_s[threads])
+        if best != self._best:  # perhaps by a single bad step
+            self._best, self._gap, self._left = best, FIRST_GAP, FIRST_GAP
         self._left -= 1
         if self._left <= 0:
             self._gap = min(2 * self._gap, LAST_GAP)

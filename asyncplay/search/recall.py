@@ -29,7 +29,7 @@ class Kept(NamedTuple):
     keys: Array  # uint64[M, 2]
     versions: Array  # int64[M], of the weights that answered, or NOTHING
     priors: Array  # float32[M, most legal actions]
-    values: Array  # float32[M, P]
+    values: Array  # float32[M, P], and beliefs behind them, if any
 
 
 class Block(NamedTuple):

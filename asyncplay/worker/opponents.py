@@ -59,7 +59,7 @@ def opponent(name: str, game: GameSpec) -> Opponent:
     if name.startswith(PREFIX):
         return foreign(name, game)
     kind, _, rollouts = name.removeprefix("openspiel:").partition("-")
-    if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdigit() or int(rollouts) < 1:
+    if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdecimal() or int(rollouts) < 1:
         raise AsyncplayError(
             f"{name!r} is no opponent; known are random, rules, perfect, openspiel:mcts-ROLLOUTS, "
             "openspiel:ismcts-SIMULATIONS or a version"

@@ -83,11 +83,11 @@ class SelfPlayer:
         assert isinstance(spec, SelfplaySpec), "self-play needs its own spec"
         game = load_game(spec.game, spec.options)
         settings = settings_of(game, spec.search)
-        n_groups = 2 if spec.games // 2 * settings.worlds >= BLOCK_ROWS else 1
+        half = spec.games // 2
+        sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
         candidates = candidates_of(spec.search)
         self._tables = [
-            Table(Group(game, settings, spec.games // n_groups, candidates=candidates, tells_holders=spec.believes))
-            for _ in range(n_groups)
+            Table(Group(game, settings, size, candidates=candidates, tells_holders=spec.believes)) for size in sizes
         ]
         columns = believing_columns(game) if spec.believes else game.players
         self._recall = Recall(game, spec.cache, columns) if spec.cache else None

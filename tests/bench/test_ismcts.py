@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asyncplay import games, rng
+from asyncplay import evaluate, games, rng
 from asyncplay.bench import ismcts
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import ready
@@ -104,6 +104,9 @@ def test_what_it_cannot_play_is_said():
         ismcts.rival("openspiel:ismcts-500", games.load("connect4"))
     with pytest.raises(AsyncplayError, match="wanted is openspiel:ismcts-SIMULATIONS"):
         ismcts.rival("openspiel:ismcts-many", GAME)
+    for name in ("library:x", "library:9:2:nowhere.so", "openspiel:mcts-²"):
+        with pytest.raises(AsyncplayError, match="is no opponent"):
+            evaluate._rival(name, GAME)
 
 
 def test_without_a_compiler_there_is_one_clear_line(monkeypatch, tmp_path: Path):

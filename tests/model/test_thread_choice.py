@@ -31,5 +31,15 @@ def test_a_machine_that_falls_quiet_is_noticed() -> None:
     assert later[2] > LAST_GAP
 
 
+def test_one_bad_step_costs_the_better_option_only_a_few() -> None:
+    """However rare trials have become."""
+    choice = ThreadChoice((1, 2))
+    taken(choice, {1: 1.5, 2: 1.0}, 4 * LAST_GAP)
+    while choice.threads != 2:
+        choice.note(1.5)
+    choice.note(2.5)
+    assert taken(choice, {1: 1.5, 2: 1.0}, 100)[2] > 70
+
+
 def test_a_single_option_is_always_taken() -> None:
     assert taken(ThreadChoice((3,)), {3: 1.0}, 100) == {3: 100}
