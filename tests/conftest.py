@@ -35,5 +35,14 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return check
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real processes under the second loop are for the slow tests."""
     items.sort(key=lambda item: item.path.name == "test_zz_resources.py")
+    for item in items:
+        if item.get_closest_marker("process") and _is_on_second_loop(item):
+            item.add_marker(pytest.mark.slow)
+
+
+def _is_on_second_loop(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and hasattr(item, "callspec") and "asyncio" in item.callspec.id.split("-")
