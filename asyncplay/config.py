@@ -73,7 +73,7 @@ class SearchSection(Section):
     """Worlds drawn for each that is imagined, for a network with beliefs to choose from; 1: it has no choice."""
 
     leaves: int = Field(1, ge=1)
-    """Most rows a world may ask for at a time; more than one needs virtual losses and costs strength,"""
+    """Most rows a world may ask for at a time; more than one needs virtual losses and may cost a little strength,"""
 
     fill_rows: int = Field(64, ge=1)
     """so they come only until a worker's block has this many rows: where there are too few games."""
