@@ -124,6 +124,7 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
             temperatures=_temperatures(search, is_match=is_match),
             worlds=search.worlds,
             candidates=search.candidates,
+            exact_decisions=search.exact_decisions,
             quick_simulations=0 if is_match else search.quick_simulations,
             full_share=search.full_share,
             root=search.root,

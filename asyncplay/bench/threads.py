@@ -82,10 +82,10 @@ class SharedEvaluator:
         blocks = [ask.positions for ask in batch]
         try:
             parts = list(split(self._backend.launch(join(blocks))(), blocks))
-        except BaseException as error:
+        except Exception as error:
             for ask in batch:
                 ask.answer.set_exception(error)  # whoever waits would wait for ever
-            raise
+            return
         self.batches += 1
         for ask, part in zip(batch, parts, strict=True):
             ask.answer.set_result(part)

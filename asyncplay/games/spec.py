@@ -30,6 +30,8 @@ determinize   int64[D, S], D positions that look the same to the viewer, drawn a
 outcomes      of games whose chance can be listed: write what may happen at a chance turn, as ascending
               numbers, and with what odds; return how many there are
 happen        let the outcome of that number happen
+left          of games that are searched: at most how many decisions are left of the game, or of its stage;
+              FAR_OFF where nobody can tell, and while something may still be drawn by chance
 holders       of games that deal cards: int16[C], for each who has it and who could have it as far as
               the viewer can tell, written as payloads.py says
 ============  ===============================================================================
@@ -49,6 +51,7 @@ from numpy.typing import NDArray
 from asyncplay.games.kernels import Kernel, Kernels
 
 CHANCE_TURN, GAME_OVER = -1, -2
+FAR_OFF = 1 << 30  # more decisions than any game has
 
 RULES, STATE, STREAM = int64[::1], int64[::1], uint64[::1]
 
@@ -65,6 +68,7 @@ DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
 ADVISE = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
+LEFT = int64(RULES, STATE)
 HOLDERS = void(RULES, STATE, int64, int16[::1])
 
 

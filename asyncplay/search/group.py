@@ -103,6 +103,7 @@ class Group:
         n_rows = settings.leaves * settings.worlds * self.sizes.games
         assert settings.worlds == self.sizes.worlds, "the number of worlds is fixed"
         assert n_rows <= self.sizes.rows, "more leaves than there is room for"
+        assert settings.exact_decisions == self.settings.exact_decisions, "where endings begin is fixed"
         assert settings.is_gumbel == self.settings.is_gumbel, "the way of choosing at the root is fixed"
         self.memory = self.memory._replace(settings=settings)
         self._packed = layout.pack(self.memory)

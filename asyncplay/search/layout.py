@@ -25,14 +25,14 @@ NODE = np.dtype(
         ("n_edges", np.int32),
         ("visits", np.int32),  # simulations that came here, those still waiting included
         ("mover", np.int16),  # a seat, CHANCE_TURN or GAME_OVER
-        ("status", np.int16),  # FRESH, WAITING, OPEN or ENDED
+        ("status", np.int16),  # FRESH, WAITING, OPEN, ENDED or SOLVED
         ("value", np.float32),  # the network's estimate for the mover
         ("newest_child", np.int32),  # of a chance turn; its other children follow by ``sibling``
         ("sibling", np.int32),
     ],
     align=True,
 )
-FRESH, WAITING, OPEN, ENDED = 0, 1, 2, 3  # to be asked, asked, known or forced, game over
+FRESH, WAITING, OPEN, ENDED, SOLVED = 0, 1, 2, 3, 4  # to be asked, asked, known or forced, game over, worked out
 
 EDGE = np.dtype(
     [
@@ -97,6 +97,14 @@ DECISION = np.dtype(
         ("value", np.float32),  # what the search expected for the player
     ]
 )
+LINE = np.dtype(
+    [
+        ("mover", np.int32),  # of a position whose lines are followed (endings.py)
+        ("n_actions", np.int32),
+        ("n_tried", np.int32),
+        ("n_best", np.int32),  # actions that are equally good for the mover
+    ]
+)
 VISITED = np.dtype([("action", np.int32), ("visits", np.int32)])  # visits: with Gumbel roots parts of 2 ** 20
 HALVING = np.dtype(
     [
@@ -121,6 +129,7 @@ class Forest(NamedTuple):
     nodes: Array  # NODE[G * D * nodes_per_tree]
     edges: Array  # EDGE[G * D * edges_per_tree]
     states: Array  # int64[G * D * nodes_per_tree, S]
+    endings: Array  # float32[G * D * nodes_per_tree, P], by seat, of SOLVED nodes; one node without exact endings
     nodes_per_tree: int
     edges_per_tree: int
 
@@ -161,12 +170,22 @@ class Roots(NamedTuple):
     before: Array  # int32[G, A], visits that were there when the decision began
 
 
+class Endings(NamedTuple):
+    """The line that is being followed while an ending is worked out: a position for each decision (endings.py)."""
+
+    lines: Array  # LINE[E]
+    states: Array  # int64[E, S]
+    actions: Array  # int32[E, max_legal]
+    values: Array  # float64[E, P], the sum over the best actions so far
+
+
 class Settings(NamedTuple):
     """How to search; may change between two calls."""
 
     simulations: int = 32  # new ones for each world of a decision
     quick_simulations: int = 0  # those of a quick decision; 0: there are none
     worlds: int = 1  # D, imagined for each decision where something is hidden
+    exact_decisions: int = 0  # positions with at most so many left are worked out
     leaves: int = 1  # most rows that a tree may add to one select,
     fill_rows: int = 64  # those after the first only until it has so many
     is_staged: int = 0  # of the game: see GameSpec
@@ -196,6 +215,7 @@ class Memory(NamedTuple):
     records: Records
     scratch: Scratch
     roots: Roots
+    endings: Endings
     settings: Settings
 
 
@@ -215,7 +235,7 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
     return Memory(
         spec.rules,
         _allocate_games(spec, sizes),
-        _allocate_forest(spec, sizes),
+        _allocate_forest(spec, sizes, settings),
         Leaves(
             np.zeros(sizes.rows, ROW),
             np.zeros(sizes.rows * spec.max_legal, np.int32),
@@ -235,6 +255,7 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
             np.zeros((sizes.worlds, spec.state_words), np.int64),
         ),
         _allocate_roots(sizes.games, spec.max_legal if settings.is_gumbel else 1),
+        _allocate_endings(spec, settings.exact_decisions + 1),
         settings,
     )
 
@@ -247,7 +268,7 @@ def _allocate_games(spec: GameSpec, sizes: Sizes) -> Games:
     )
 
 
-def _allocate_forest(spec: GameSpec, sizes: Sizes) -> Forest:
+def _allocate_forest(spec: GameSpec, sizes: Sizes, settings: Settings) -> Forest:
     n_trees = sizes.games * sizes.worlds
     n_nodes = n_trees * sizes.nodes_per_tree
     return Forest(
@@ -255,6 +276,7 @@ def _allocate_forest(spec: GameSpec, sizes: Sizes) -> Forest:
         np.zeros(n_nodes, NODE),
         np.zeros(n_trees * sizes.edges_per_tree, EDGE),
         np.zeros((n_nodes, spec.state_words), np.int64),
+        np.zeros((n_nodes if settings.exact_decisions else 1, spec.players), np.float32),
         sizes.nodes_per_tree,
         sizes.edges_per_tree,
     )
@@ -263,6 +285,15 @@ def _allocate_forest(spec: GameSpec, sizes: Sizes) -> Forest:
 def _allocate_roots(n_games: int, n_actions: int) -> Roots:
     shape = (n_games, n_actions)
     return Roots(np.zeros(n_games, HALVING), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int32))
+
+
+def _allocate_endings(spec: GameSpec, n_lines: int) -> Endings:
+    return Endings(
+        np.zeros(n_lines, LINE),
+        np.zeros((n_lines, spec.state_words), np.int64),
+        np.zeros((n_lines, spec.max_legal), np.int32),
+        np.zeros((n_lines, spec.players)),
+    )
 
 
 def pack(memory: Memory) -> tuple[Any, ...]:
@@ -279,12 +310,13 @@ def unpack(packed):
     return Memory(
         packed[0],
         Games(packed[1], packed[2], packed[3]),
-        Forest(*packed[4:10]),
-        Leaves(*packed[10:13]),
-        Records(*packed[13:16]),
-        Scratch(*packed[16:22]),
-        Roots(*packed[22:26]),
-        Settings(*packed[26:]),
+        Forest(*packed[4:11]),
+        Leaves(*packed[11:14]),
+        Records(*packed[14:17]),
+        Scratch(*packed[17:23]),
+        Roots(*packed[23:27]),
+        Endings(*packed[27:31]),
+        Settings(*packed[31:]),
     )
 
 
@@ -294,11 +326,12 @@ def _packed_type() -> Any:
     memory = Memory(
         np.zeros(1, np.int64),
         Games(np.zeros(1, GAME), words, np.zeros((1, 2, STREAM_WORDS), np.uint64)),
-        Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), words, 1, 1),
+        Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), words, np.zeros((1, 1), np.float32), 1, 1),
         Leaves(np.zeros(1, ROW), numbers, numbers),
         Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), np.zeros((1, 1))),
         Scratch(numbers, floats, floats, floats, numbers, words),
         _allocate_roots(1, 1),
+        Endings(np.zeros(1, LINE), words, np.zeros((1, 1), np.int32), np.zeros((1, 1))),
         Settings(),
     )
     return typeof(pack(memory))

@@ -14,9 +14,9 @@ below the mover's worst until its answer comes. With Gumbel root selection the r
 Where something is hidden a game has a tree for each of D worlds, which are searched side by side and know nothing
 of each other; their visit counts are added when the decision is taken (policy.py).
 
-One simulation is one descent. It ends at a position the network has to see (a row), at the end of the
-game, or, with several leaves a tree, at a position that waits already: then it is undone. Chance turns
-are drawn anew each time; a forced decision is passed through.
+One simulation is one descent. It ends at a position the network has to see (a row), at the end of the game, at an
+ending that is worked out (endings.py), or, with several leaves a tree, at a position that waits already: then it is
+undone. Chance turns are drawn anew each time; a forced decision is passed through.
 
 A select gives every tree its first leaf. Further ones, which cost strength, only fill a block that is too small:
 as many a tree as make it ``fill_rows`` long, ``leaves`` at most, shared out evenly from the first slot on.
@@ -32,6 +32,7 @@ from numba import float32, int64, uint8, void
 from asyncplay import rng
 from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.spec import CHANCE_TURN
+from asyncplay.search.endings import is_ending, solve
 from asyncplay.search.gumbel import due_ordinal
 from asyncplay.search.layout import (
     ENDED,
@@ -40,6 +41,7 @@ from asyncplay.search.layout import (
     NONE,
     OPEN,
     PACKED,
+    SOLVED,
     THINKING,
     THOUGHT_STREAM,
     WAITING,
@@ -118,8 +120,7 @@ def simulate(game, memory, features, tree, row):
     nodes[node].visits += 1
     owner.simulations += 1
     owner.total_simulations += 1
-    if nodes[node].status == ENDED:
-        end_values(game, memory, tree, node)
+    if write_known(game, memory, tree, node):
         back_up(memory, tree, node)
         return RESOLVED
     memory.leaves.rows[row].slot = tree // memory.settings.worlds
@@ -192,10 +193,27 @@ def back_up(memory, tree, node):
 
 
 @helper
-def end_values(game, memory, tree, node):
-    """Write the values of a finished game or stage, by seat, into the scratch."""
-    forest, values, settings = memory.forest, memory.scratch.values, memory.settings
-    game.returns(memory.rules, forest.states[node], values)
+def write_known(game, memory, tree, node):
+    """Write the values by seat into the scratch where the rules tell them; return whether they do."""
+    forest, values = memory.forest, memory.scratch.values
+    if forest.nodes[node].status == ENDED:
+        game.returns(memory.rules, forest.states[node], values)
+        to_scale(game, memory, tree, values)
+    elif is_ending(game, memory, tree, node):
+        solve(game, memory, node)
+        to_scale(game, memory, tree, memory.endings.values[0])
+        for seat in range(len(values)):
+            forest.endings[node, seat] = memory.endings.values[0, seat]
+    if forest.nodes[node].status == SOLVED:
+        for seat in range(len(values)):
+            values[seat] = forest.endings[node, seat]
+    return forest.nodes[node].status in (ENDED, SOLVED)
+
+
+@helper
+def to_scale(game, memory, tree, values):
+    """From what the rules count for a finished game or stage to what networks learn."""
+    forest, settings = memory.forest, memory.settings
     if settings.is_staged:
         game.returns(memory.rules, forest.states[tree * forest.nodes_per_tree], memory.scratch.before)
         for seat in range(len(values)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from asyncplay.games.kernels import helper
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
-from asyncplay.search.layout import ENDED, FRESH, FULL, NO_EDGE, NONE, OPEN, THOUGHT_STREAM
+from asyncplay.search.layout import ENDED, FRESH, FULL, NO_EDGE, NONE, OPEN, SOLVED, THOUGHT_STREAM
 
 
 @helper
@@ -130,11 +130,13 @@ def clear_edge(edge, action):
 
 @helper
 def keep_subtree(memory, tree, root):
-    """Make ``root`` the root of its tree, dropping everything else; return False if it is too big.
+    """Make ``root`` the root of its tree, dropping everything else; return False if there is none or it is too big.
 
     Too big is more than half of either pool: the next decision needs the room.
     """
     forest, owner, moved = memory.forest, memory.forest.trees[tree], memory.scratch.moved
+    if forest.nodes[root].status == SOLVED:
+        return False  # nothing grew there
     n_kept, n_edges = mark_subtree(memory, tree, root)
     if 2 * n_kept > forest.nodes_per_tree or 2 * n_edges > forest.edges_per_tree:
         return False
@@ -175,6 +177,9 @@ def move_node(forest, old, new, parent, first_edge):
     nodes[new].first_edge = first_edge
     nodes[new].newest_child = NONE  # children come later and put themselves into the list
     copy_words(forest.states[old], forest.states[new])
+    if nodes[new].status == SOLVED:
+        for seat in range(forest.endings.shape[1]):
+            forest.endings[new, seat] = forest.endings[old, seat]
     for i in range(nodes[new].n_edges):
         edges[first_edge + i] = edges[old_edge + i]
     if new == parent:  # the root

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -291,6 +291,7 @@ class SearchSpec(Message):
     gumbel_visits: float = 50.0
     gumbel_scale: float = 1.0
     fill_rows: int = 64
+    exact_decisions: int = 0  # positions with at most so many left are worked out
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,7 @@ def settings_of(spec: GameSpec, search: bytes) -> Settings:
         quick_simulations=message.quick_simulations,
         full_share=message.full_share,
         worlds=message.worlds,
+        exact_decisions=message.exact_decisions,
         leaves=message.leaves,
         fill_rows=message.fill_rows,
         c_puct=message.c_puct,

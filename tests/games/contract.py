@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from asyncplay import rng
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
+from asyncplay.games.spec import CHANCE_TURN, FAR_OFF, GAME_OVER, GameSpec
 
 GUARD, N_GUARDS = 77, 16
 BOUND = 1.5  # of every feature that is a float
@@ -214,6 +214,20 @@ def check_worlds_look_the_same(spec: GameSpec) -> None:
             assert kernels.to_move(spec.rules, world) == moment.player
             assert kernels.key(spec.rules, world, moment.player) == kernels.key(spec.rules, moment.state, moment.player)
             assert spec.is_hidden or (world == moment.state).all()
+
+
+def check_nobody_decides_more_often_than_is_left(spec: GameSpec) -> None:
+    """Counted back from the end of the game, or of each stage; only for games that are searched."""
+    if spec.kernels.left is None:
+        return
+    for game in games_of(spec):
+        n_left = 0
+        assert spec.kernels.left(spec.rules, game.final) in (0, FAR_OFF)
+        for moment in reversed(game.moments):
+            after = moment.state.copy()
+            spec.kernels.play(spec.rules, after, moment.action)
+            n_left = 1 if spec.is_staged and spec.kernels.to_move(spec.rules, after) < 0 else n_left + 1
+            assert n_left <= spec.kernels.left(spec.rules, moment.state)
 
 
 def check_chance_does_what_it_lists(spec: GameSpec) -> None:

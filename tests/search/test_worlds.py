@@ -13,14 +13,16 @@ BLOB = games.load("blob")
 LOAD = {"simulations": 30, "worlds": 3}  # the reference load: 4 players, 5 cards
 
 
-def test_hidden_cards_do_not_change_a_decision():
+@pytest.mark.parametrize("exact", [0, 12])
+def test_hidden_cards_do_not_change_a_decision(exact):
     """The other hands are exchanged for possible ones in the middle of a game: visits and actions stay the same.
 
     Both groups play the same game with the same thoughts; only the second one's hidden cards are others.
     """
     swapped, found = 0, np.empty((1, BLOB.state_words), np.int64)
     for seed in range(12):
-        groups = [Group(BLOB, make_settings(BLOB, simulations=12, worlds=3), 1) for _ in range(2)]
+        settings = make_settings(BLOB, simulations=12, worlds=3, exact_decisions=exact)
+        groups = [Group(BLOB, settings, 1) for _ in range(2)]
         for group in groups:
             order(group, np.zeros(1, np.int32), [seed])
             group.advance()
@@ -76,6 +78,14 @@ def test_a_game_of_the_reference_load_asks_for_at_most_1300_rows():
 
     assert len(records) == 24
     assert 700 < n_rows / 24 <= 1300
+
+
+def test_endings_that_are_worked_out_save_two_rows_of_five():
+    """With the last three tricks: the same seeds as above."""
+    records, n_rows = play_all(Group(BLOB, make_settings(BLOB, **LOAD, exact_decisions=12), 8), list(range(24)))
+
+    assert len(records) == 24
+    assert 500 < n_rows / 24 <= 700
 
 
 def test_worlds_of_a_game_without_secrets_are_one():

@@ -131,7 +131,7 @@ class Twin:
         self.visits.append({action: visits for action, visits in counts.items() if visits and not self.is_quick})
         self.values.append(value)
         child = self.root.edges[action].child if self.settings.keeps_tree else None
-        self.root = child or self.child(self.root, action)
+        self.root = child if child and child.status != "solved" else self.child(self.root, action)
 
     def think(self, roots: list[Node], budget: int) -> None:
         """Simulations in rounds, between which the network answers: a leaf a world, further ones to fill a block."""
@@ -160,7 +160,7 @@ class Twin:
             if path is None:
                 break
             done += 1
-            if path[-1].status == "ended":
+            if path[-1].status in ("ended", "solved"):
                 self.back_up(path, self.end_values(root, path[-1]))
             else:
                 paths.append(path)
@@ -169,7 +169,17 @@ class Twin:
     def end_values(self, root: Node, leaf: Node) -> np.ndarray:
         """What the game brought, or its stage."""
         before = self.returns(root.state) if self.spec.is_staged else 0
-        return (self.returns(leaf.state) - before) * self.spec.value_scale + self.spec.value_offset
+        values = (self.best_play(leaf.state) - before) * self.spec.value_scale + self.spec.value_offset
+        return values.astype(np.float32) if leaf.status == "solved" else values
+
+    def best_play(self, state: np.ndarray) -> np.ndarray:
+        """What all seats get if each does its best from here; the mean where several actions are best."""
+        node = self.node(state)
+        if node.status == "ended":
+            return self.returns(state)
+        futures = [self.best_play(self.child(node, action).state) for action in node.edges]
+        most = max(future[node.mover] for future in futures)
+        return np.mean([future for future in futures if future[node.mover] > most - 1e-9], axis=0)
 
     def add_noise(self, root: Node) -> None:
         weight, shares = self.settings.noise_weight, np.zeros(len(root.edges))
@@ -193,8 +203,11 @@ class Twin:
         if is_free:
             self.count(path, 1)
         if node.status == "fresh":
-            node.status = "waiting"
+            node.status = "solved" if node is not root and self.is_ending(node) else "waiting"
         return path if is_free else None
+
+    def is_ending(self, node: Node) -> bool:
+        return self.spec.kernels.left(self.spec.rules, node.state) <= self.settings.exact_decisions
 
     def pick(self, node: Node) -> tuple[int, Edge]:
         """What the best score has."""

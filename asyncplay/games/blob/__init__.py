@@ -12,7 +12,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.blob import layout
 from asyncplay.games.blob.encode import FEATURES, encode, key
 from asyncplay.games.blob.holders import holders
-from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_move
+from asyncplay.games.blob.turns import chance, left, legal, play, reset, returns, to_move
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
 from asyncplay.games.kernels import Kernels
@@ -33,6 +33,7 @@ KERNELS = Kernels(
     encode=encode,
     key=key,
     determinize=determinize,
+    left=left,
     holders=holders,
 )
 
