@@ -250,7 +250,13 @@ def bench_store(*, quick: bool = False, json: bool = False) -> int:
 
 @bench.command(name="selfplay")
 def bench_selfplay(
-    *, game: str = "connect4", backend: str = "auto", cache: bool = False, host_ms: float = 0.1, json: bool = False
+    *,
+    game: str = "connect4",
+    backend: str = "auto",
+    cache: bool = False,
+    exact_decisions: int | None = None,
+    host_ms: float = 0.1,
+    json: bool = False,
 ) -> int:
     """Self-play with real processes against the model's own forward limit, learner off and on.
 
@@ -260,6 +266,8 @@ def bench_selfplay(
         auto, torch, onnx-fp32 or onnx-int8; or sim: an accelerator simulated after a GPU of the middle range.
     cache
         Measure too what remembered answers save.
+    exact_decisions
+        Endings that are worked out, other than the load's (Blob 12, the others 0).
     host_ms
         With sim: from a batch's launch until the device can begin with it.
     """
@@ -267,7 +275,7 @@ def bench_selfplay(
 
     if backend == "sim":
         return report.show(simulated.measure(game, host_ms=host_ms), as_json=json)
-    return report.show(selfplay.measure(game, backend, cache=cache), as_json=json)
+    return report.show(selfplay.measure(game, backend, cache=cache, exact_decisions=exact_decisions), as_json=json)
 
 
 @bench.command(name="strategies")

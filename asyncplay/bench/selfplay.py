@@ -49,11 +49,15 @@ class Session(NamedTuple):
     sequential: Tally
 
 
-def measure(game: str = "connect4", backend: str = "auto", *, cache: bool = False) -> dict[str, Any]:
-    """``cache``: one more run, in which workers remember answers, tells what that saves."""
-    config = bench_config(game, backend)
+def measure(
+    game: str = "connect4", backend: str = "auto", *, cache: bool = False, exact_decisions: int | None = None
+) -> dict[str, Any]:
+    """``cache``: one more run, in which workers remember answers, tells what that saves. ``exact_decisions``: other
+    than the load has."""
+    search = {} if exact_decisions is None else {"exact_decisions": str(exact_decisions)}
+    config = bench_config(game, backend, search=search)
     alone = run_loop(_watch(config, _one_round))
-    learning = run_loop(_watch(bench_config(game, backend, learns=True), _first_windows))
+    learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search), _first_windows))
     played = total(pair.window for pair in alone.pairs)
     result = {
         "game": game,
@@ -67,16 +71,17 @@ def measure(game: str = "connect4", backend: str = "auto", *, cache: bool = Fals
         "mean_batch": median(pair.window.mean_batch for pair in alone.pairs),
         "sims_per_s": played.decisions_per_s * alone.simulations,
         "workers": build.n_workers(config),
+        "exact_decisions": config.search.exact_decisions,
         "games": played.games,
         "rows_per_game": played.rows_per_game,
         "sequential_games_per_min": alone.sequential.games_per_min,
         "times_sequential": played.games_per_min / alone.sequential.games_per_min,
     }
-    return result | (_remembering(game, backend) if cache else {})
+    return result | (_remembering(game, backend, search) if cache else {})
 
 
-def _remembering(game: str, backend: str) -> dict[str, float]:
-    config = bench_config(game, backend, search={"cache_positions": str(CACHE_POSITIONS)})
+def _remembering(game: str, backend: str, search: dict[str, str]) -> dict[str, float]:
+    config = bench_config(game, backend, search=search | {"cache_positions": str(CACHE_POSITIONS)})
     tally = run_loop(play_rounds(config, WINDOW_S))
     return {
         "cached_games_per_min": tally.games_per_min,

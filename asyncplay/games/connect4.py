@@ -120,12 +120,6 @@ def determinize(rules, state, viewer, stream, worlds):
             worlds[world, word] = state[word]
 
 
-@kernel(contract.LEFT)
-def left(rules, state):
-    """As many as there are empty cells."""
-    return CELLS - state[DECISIONS] if state[RESULT] == GOING_ON else 0
-
-
 def symmetries() -> Symmetries:
     """The board and its mirror image."""
     board = np.arange(CELLS).reshape(ROWS, COLUMNS)
@@ -167,5 +161,5 @@ KERNELS = Kernels(
     encode=encode,
     key=key,
     determinize=determinize,
-    left=left,
+    ending=contract.no_ending,
 )

@@ -2,7 +2,6 @@
 
 ``kernel(signature)`` marks what Python calls: compiled for that signature alone, and kept on disk.
 ``helper`` marks what only kernels call: compiled into its callers, for whatever types they pass.
-``routine`` is a helper that stays a function of its own: large, and called where a call does not matter.
 ``body`` is a helper with one caller, put into it before anything is compiled. It saves compiling the
 same code again at every level of the way down; with several callers it costs more than it saves
 (measured for connect four: 13 s with no bodies, 11 s with seven, 19 s with nothing but bodies).
@@ -47,7 +46,6 @@ Progress = Callable[[int, int, str], None]
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 helper: Any = njit(**_OPTIONS | {"forceinline": True, "no_cpython_wrapper": True})
-routine: Any = njit(**_OPTIONS | {"no_cpython_wrapper": True})
 body: Any = njit(**_OPTIONS | {"inline": "always", "no_cpython_wrapper": True})
 
 
@@ -151,7 +149,7 @@ class Kernels:
     determinize: Kernel
     outcomes: Kernel | None = None
     happen: Kernel | None = None
-    left: Kernel | None = None
+    ending: Kernel | None = None
     holders: Kernel | None = None
 
     def all(self) -> list[Kernel]:

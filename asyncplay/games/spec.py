@@ -30,8 +30,10 @@ determinize   int64[D, S], D positions that look the same to the viewer, drawn a
 outcomes      of games whose chance can be listed: write what may happen at a chance turn, as ascending
               numbers, and with what odds; return how many there are
 happen        let the outcome of that number happen
-left          of games that are searched: at most how many decisions are left of the game, or of its stage;
-              FAR_OFF where nobody can tell, and while something may still be drawn by chance
+ending        of games that are searched: return 0 if more than ``most`` decisions are left of the game or
+              stage; else write into the first row of ``values`` what each seat will have got at its end if all
+              play best (max^n), and return 1. Where several actions are best for the mover it is the mean
+              over them. ``room`` and the other rows are to work in; ``no_ending`` is for those that never know
 holders       of games that deal cards: int16[C], for each who has it and who could have it as far as
               the viewer can tell, written as payloads.py says
 ============  ===============================================================================
@@ -48,10 +50,11 @@ import numpy as np
 from numba import float32, float64, int16, int32, int64, uint8, uint64, void
 from numpy.typing import NDArray
 
-from asyncplay.games.kernels import Kernel, Kernels
+from asyncplay.games.kernels import Kernel, Kernels, kernel
 
 CHANCE_TURN, GAME_OVER = -1, -2
-FAR_OFF = 1 << 30  # more decisions than any game has
+
+ENDING_ROWS = 2  # rows to work an ending out in, besides one for each decision
 
 RULES, STATE, STREAM = int64[::1], int64[::1], uint64[::1]
 
@@ -68,7 +71,7 @@ DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
 ADVISE = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
-LEFT = int64(RULES, STATE)
+ENDING = int64(RULES, STATE, int64, int64[:, ::1], float64[:, ::1])
 HOLDERS = void(RULES, STATE, int64, int16[::1])
 
 
@@ -116,6 +119,12 @@ class GameSpec:
         state = np.empty(self.state_words, np.int64)
         self.kernels.reset(self.rules, state)
         return state
+
+
+@kernel(ENDING)
+def no_ending(rules, state, most, room, values):
+    """Nobody can tell."""
+    return 0
 
 
 def end_reason(spec: GameSpec, n_decisions: int) -> str:

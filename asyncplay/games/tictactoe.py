@@ -101,12 +101,6 @@ def determinize(rules, state, viewer, stream, worlds):
             worlds[world, word] = state[word]
 
 
-@kernel(contract.LEFT)
-def left(rules, state):
-    """As many as there are empty cells."""
-    return CELLS - state[DECISIONS] if state[RESULT] == GOING_ON else 0
-
-
 def symmetries() -> Symmetries:
     """Four turns of the board, each plain and mirrored."""
     board = np.arange(CELLS).reshape(SIDE, SIDE)
@@ -147,5 +141,5 @@ KERNELS = Kernels(
     encode=encode,
     key=key,
     determinize=determinize,
-    left=left,
+    ending=contract.no_ending,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from numba import typeof
 
 from asyncplay.games.kernels import helper
-from asyncplay.games.spec import GameSpec
+from asyncplay.games.spec import ENDING_ROWS, GameSpec
 from asyncplay.rng import STREAM_WORDS
 
 Array = Any  # inside numba these are arrays, in Python NDArrays; the comments give their types
@@ -97,14 +97,6 @@ DECISION = np.dtype(
         ("value", np.float32),  # what the search expected for the player
     ]
 )
-LINE = np.dtype(
-    [
-        ("mover", np.int32),  # of a position whose lines are followed (endings.py)
-        ("n_actions", np.int32),
-        ("n_tried", np.int32),
-        ("n_best", np.int32),  # actions that are equally good for the mover
-    ]
-)
 VISITED = np.dtype([("action", np.int32), ("visits", np.int32)])  # visits: with Gumbel roots parts of 2 ** 20
 HALVING = np.dtype(
     [
@@ -159,6 +151,8 @@ class Scratch(NamedTuple):
     before: Array  # float64[P], by seat
     moved: Array  # int32[nodes_per_tree]
     worlds: Array  # int64[D, S]
+    room: Array  # int64[E, S], for a game to work an ending out
+    futures: Array  # float64[E, P], by seat, the same
 
 
 class Roots(NamedTuple):
@@ -168,15 +162,6 @@ class Roots(NamedTuple):
     noise: Array  # float64[G, A], by ordinal of the root's edges
     ratings: Array  # float64[G, A], when the phase began; OUT for actions that are not considered any more
     before: Array  # int32[G, A], visits that were there when the decision began
-
-
-class Endings(NamedTuple):
-    """The line that is being followed while an ending is worked out: a position for each decision (endings.py)."""
-
-    lines: Array  # LINE[E]
-    states: Array  # int64[E, S]
-    actions: Array  # int32[E, max_legal]
-    values: Array  # float64[E, P], the sum over the best actions so far
 
 
 class Settings(NamedTuple):
@@ -215,7 +200,6 @@ class Memory(NamedTuple):
     records: Records
     scratch: Scratch
     roots: Roots
-    endings: Endings
     settings: Settings
 
 
@@ -253,9 +237,10 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
             np.zeros(spec.players, np.float64),
             np.zeros(sizes.nodes_per_tree, np.int32),
             np.zeros((sizes.worlds, spec.state_words), np.int64),
+            np.zeros((settings.exact_decisions + ENDING_ROWS, spec.state_words), np.int64),
+            np.zeros((settings.exact_decisions + ENDING_ROWS, spec.players)),
         ),
         _allocate_roots(sizes.games, spec.max_legal if settings.is_gumbel else 1),
-        _allocate_endings(spec, settings.exact_decisions + 1),
         settings,
     )
 
@@ -287,15 +272,6 @@ def _allocate_roots(n_games: int, n_actions: int) -> Roots:
     return Roots(np.zeros(n_games, HALVING), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int32))
 
 
-def _allocate_endings(spec: GameSpec, n_lines: int) -> Endings:
-    return Endings(
-        np.zeros(n_lines, LINE),
-        np.zeros((n_lines, spec.state_words), np.int64),
-        np.zeros((n_lines, spec.max_legal), np.int32),
-        np.zeros((n_lines, spec.players)),
-    )
-
-
 def pack(memory: Memory) -> tuple[Any, ...]:
     """Flatten a ``Memory`` for the way into a kernel; ``unpack`` is the other end.
 
@@ -313,10 +289,9 @@ def unpack(packed):
         Forest(*packed[4:11]),
         Leaves(*packed[11:14]),
         Records(*packed[14:17]),
-        Scratch(*packed[17:23]),
-        Roots(*packed[23:27]),
-        Endings(*packed[27:31]),
-        Settings(*packed[31:]),
+        Scratch(*packed[17:25]),
+        Roots(*packed[25:29]),
+        Settings(*packed[29:]),
     )
 
 
@@ -329,9 +304,8 @@ def _packed_type() -> Any:
         Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), words, np.zeros((1, 1), np.float32), 1, 1),
         Leaves(np.zeros(1, ROW), numbers, numbers),
         Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), np.zeros((1, 1))),
-        Scratch(numbers, floats, floats, floats, numbers, words),
+        Scratch(numbers, floats, floats, floats, numbers, words, words, np.zeros((1, 1))),
         _allocate_roots(1, 1),
-        Endings(np.zeros(1, LINE), words, np.zeros((1, 1), np.int32), np.zeros((1, 1))),
         Settings(),
     )
     return typeof(pack(memory))

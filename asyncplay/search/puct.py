@@ -15,7 +15,7 @@ Where something is hidden a game has a tree for each of D worlds, which are sear
 of each other; their visit counts are added when the decision is taken (policy.py).
 
 One simulation is one descent. It ends at a position the network has to see (a row), at the end of the game, at an
-ending that is worked out (endings.py), or, with several leaves a tree, at a position that waits already: then it is
+ending that the game works out, or, with several leaves a tree, at a position that waits already: then it is
 undone. Chance turns are drawn anew each time; a forced decision is passed through.
 
 A select gives every tree its first leaf. Further ones, which cost strength, only fill a block that is too small:
@@ -32,10 +32,10 @@ from numba import float32, int64, uint8, void
 from asyncplay import rng
 from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.spec import CHANCE_TURN
-from asyncplay.search.endings import is_ending, solve
 from asyncplay.search.gumbel import due_ordinal
 from asyncplay.search.layout import (
     ENDED,
+    FRESH,
     FULL,
     NO_EDGE,
     NONE,
@@ -47,7 +47,7 @@ from asyncplay.search.layout import (
     WAITING,
     unpack,
 )
-from asyncplay.search.tree import draw_child, grow
+from asyncplay.search.tree import copy_words, draw_child, grow
 
 RESOLVED, ASKED, BLOCKED = 0, 1, 2  # how a simulation ended: without the network, with a row, not at all
 
@@ -196,18 +196,26 @@ def back_up(memory, tree, node):
 def write_known(game, memory, tree, node):
     """Write the values by seat into the scratch where the rules tell them; return whether they do."""
     forest, values = memory.forest, memory.scratch.values
-    if forest.nodes[node].status == ENDED:
+    here = forest.nodes[node]
+    if here.status == ENDED:
         game.returns(memory.rules, forest.states[node], values)
         to_scale(game, memory, tree, values)
-    elif is_ending(game, memory, tree, node):
-        solve(game, memory, node)
-        to_scale(game, memory, tree, memory.endings.values[0])
-        for seat in range(len(values)):
-            forest.endings[node, seat] = memory.endings.values[0, seat]
-    if forest.nodes[node].status == SOLVED:
-        for seat in range(len(values)):
-            values[seat] = forest.endings[node, seat]
-    return forest.nodes[node].status in (ENDED, SOLVED)
+    elif here.status == FRESH and is_ending(game, memory, tree, node):
+        here.status = SOLVED
+        to_scale(game, memory, tree, memory.scratch.futures[0])
+        copy_words(memory.scratch.futures[0], forest.endings[node])
+    if here.status == SOLVED:
+        copy_words(forest.endings[node], values)
+    return here.status in (ENDED, SOLVED)
+
+
+@helper
+def is_ending(game, memory, tree, node):
+    """Work an ending out, in the scratch, and say whether it is one; a root never is: its decision needs priors."""
+    most, scratch = memory.settings.exact_decisions, memory.scratch
+    if most == 0 or node == tree * memory.forest.nodes_per_tree:
+        return False
+    return game.ending(memory.rules, memory.forest.states[node], most, scratch.room, scratch.futures) != 0
 
 
 @helper

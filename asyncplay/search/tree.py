@@ -178,8 +178,7 @@ def move_node(forest, old, new, parent, first_edge):
     nodes[new].newest_child = NONE  # children come later and put themselves into the list
     copy_words(forest.states[old], forest.states[new])
     if nodes[new].status == SOLVED:
-        for seat in range(forest.endings.shape[1]):
-            forest.endings[new, seat] = forest.endings[old, seat]
+        copy_words(forest.endings[old], forest.endings[new])
     for i in range(nodes[new].n_edges):
         edges[first_edge + i] = edges[old_edge + i]
     if new == parent:  # the root
@@ -192,7 +191,7 @@ def move_node(forest, old, new, parent, first_edge):
 
 @helper
 def copy_words(source, target):
-    """Copy a position."""
+    """Copy a position, or values."""
     for word in range(len(source)):
         target[word] = source[word]
 

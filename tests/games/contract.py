@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from asyncplay import rng
-from asyncplay.games.spec import CHANCE_TURN, FAR_OFF, GAME_OVER, GameSpec
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 
 GUARD, N_GUARDS = 77, 16
 BOUND = 1.5  # of every feature that is a float
@@ -216,18 +216,25 @@ def check_worlds_look_the_same(spec: GameSpec) -> None:
             assert spec.is_hidden or (world == moment.state).all()
 
 
-def check_nobody_decides_more_often_than_is_left(spec: GameSpec) -> None:
-    """Counted back from the end of the game, or of each stage; only for games that are searched."""
-    if spec.kernels.left is None:
+def check_endings_bring_what_can_be_got(spec: GameSpec) -> None:
+    """A position is within reach if no more decisions are left than that, counted back from the end of the game or
+    stage, and then all it brings lies within the range of values; only for games that are searched."""
+    if spec.kernels.ending is None:
         return
+    room, values = np.zeros((8, spec.state_words), np.int64), np.zeros((8, spec.players))
     for game in games_of(spec):
         n_left = 0
-        assert spec.kernels.left(spec.rules, game.final) in (0, FAR_OFF)
         for moment in reversed(game.moments):
             after = moment.state.copy()
             spec.kernels.play(spec.rules, after, moment.action)
-            n_left = 1 if spec.is_staged and spec.kernels.to_move(spec.rules, after) < 0 else n_left + 1
-            assert n_left <= spec.kernels.left(spec.rules, moment.state)
+            is_last = spec.is_staged and spec.kernels.to_move(spec.rules, after) < 0
+            n_left = 1 if is_last else n_left + 1
+            known = spec.kernels.ending(spec.rules, moment.state, 6, room, values)
+            assert not (known and n_left > 6)
+            if known:
+                spec.kernels.returns(spec.rules, moment.state, before := np.zeros(spec.players))
+                scaled = (values[0] - before) * spec.value_scale + spec.value_offset
+                assert np.abs(scaled).max() <= 1.0 + 1e-9
 
 
 def check_chance_does_what_it_lists(spec: GameSpec) -> None:

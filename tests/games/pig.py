@@ -13,7 +13,7 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
-from asyncplay.games.spec import CHANCE_TURN, FAR_OFF, GAME_OVER, GameSpec, no_symmetries
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, no_symmetries
 from asyncplay.search import examples, policy, puct
 
 DECISIONS, SEAT, PILE, ROLLING, BANKED = 0, 1, 2, 3, 4
@@ -111,12 +111,6 @@ def determinize(rules, state, viewer, stream, worlds):
             worlds[world, word] = state[word]
 
 
-@kernel(contract.LEFT)
-def left(rules, state):
-    """Nobody can tell."""
-    return FAR_OFF
-
-
 KERNELS = Kernels(
     name="pig",
     reset=reset,
@@ -128,7 +122,7 @@ KERNELS = Kernels(
     encode=encode,
     key=key,
     determinize=determinize,
-    left=left,
+    ending=contract.no_ending,
 )
 
 

@@ -3,9 +3,12 @@
 import logging
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from model_cases import BOARD, ENCODER, MLP, random_positions, shaken
 
+from asyncplay.model import onnx_graph, quantize
 from asyncplay.model.backends.int8_backend import MOST_KL, MOST_VALUE_ERROR, Int8Backend, divergence
 from asyncplay.model.backends.onnx_backend import OnnxBackend
 from asyncplay.model.nets import build
@@ -33,6 +36,34 @@ def test_integers_answer_nearly_as_floats_do(shape):
     assert divergence(exact.priors, small.priors, rows) <= MOST_KL
     assert np.abs(small.values - exact.values).mean() <= MOST_VALUE_ERROR
     assert (small.values != exact.values).any(), "nothing was quantised"
+
+
+@pytest.mark.parametrize("shape", [MLP, ENCODER], ids=lambda shape: shape.kind)
+def test_every_linear_layer_is_one_integer_kernel(shape, tmp_path):
+    """onnxruntime may leave a layer in floats, and slower than before, without a word."""
+    graph, weights = onnx_graph.write_graph(build(shape, 0), shape), weights_of(shape)
+    ranges = {name: quantize.Range(0.0, 1.0) for name in quantize.linear_inputs(graph)}
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "fused.onnx")
+    onnxruntime.InferenceSession(quantize.quantized(graph, weights, ranges, 127), options)
+    fused = [node.op_type for node in onnx.load(tmp_path / "fused.onnx").graph.node]
+
+    n_layers = sum(node.op_type == "Gemm" for node in graph.graph.node)
+    assert fused.count("QGemm") == n_layers
+    assert not {"Gemm", "FusedGemm", "MatMul"} & set(fused)
+
+
+def test_a_bias_on_weights_of_nothing_is_kept():
+    """A head begins with no weights; its scale must leave room for the bias."""
+    weights = weights_of(MLP)
+    last = sorted(name for name in weights if name.startswith("value") and name.endswith("weight"))[-1]
+    weights[last] = np.zeros_like(weights[last])
+    weights[last.replace("weight", "bias")] = np.full(len(weights[last]), 0.5, np.float32)
+    rows = random_positions(MLP, 50)
+    small, exact = answers(MLP, weights, rows)
+
+    np.testing.assert_allclose(small.values, exact.values, atol=1e-3)
+    assert (small.priors != exact.priors).any(), "nothing was quantised"
 
 
 def test_a_network_that_does_not_bear_it_stays_in_floats(caplog):

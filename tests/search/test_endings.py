@@ -3,33 +3,28 @@
 import numpy as np
 import pytest
 from games.test_blob import dealt, play
-from numba import njit
 from search.drive import think
-from search.twin import Twin, even_network, network
+from search.twin import Twin, network
 
 from asyncplay import games
-from asyncplay.games.blob import KERNELS
-from asyncplay.search import endings, layout
+from asyncplay.games.blob import layout
 from asyncplay.search.group import Group, make_settings
 
-TICTACTOE, BLOB = games.load("tictactoe"), games.load("blob")
+BLOB = games.load("blob")
 SPADES, HEARTS = 0, 1
-CORNER, CENTRE = 0, 4
 
 
-@njit
-def work_out(rules, lines):
-    endings.work_out(KERNELS, rules, lines)
+def values_of(spec, state, most=12):
+    """What every seat gets, or None."""
+    room, values = np.zeros((most + 2, spec.state_words), np.int64), np.zeros((most + 2, spec.players))
+    before = state.copy()
+    is_known = spec.kernels.ending(spec.rules, state, most, room, values)
+    np.testing.assert_array_equal(state, before)
+    return values[0].copy() if is_known else None
 
 
-def values_of(spec, state, most_left=12):
-    """What every seat of a game of Blob gets."""
-    memory = layout.allocate(
-        spec, layout.Sizes(1, 1, 1, 1, 1, 1), make_settings(spec, worlds=1, exact_decisions=most_left)
-    )
-    memory.endings.states[0] = state
-    work_out(spec.rules, memory.endings)
-    return memory.endings.values[0].copy()
+def left_of(state, players=4):
+    return players * (state[layout.SIZE] + 1) - state[layout.DECISIONS]
 
 
 def test_two_who_need_a_trick_each_get_one_and_the_third_none():
@@ -57,23 +52,13 @@ def test_random_deals_agree_with_the_twin(players, cards):
         np.testing.assert_allclose(values_of(spec, state), twin.best_play(state), rtol=1e-12)
 
 
-def test_only_the_centre_holds_a_corner_opening():
-    """Tic-tac-toe with all positions after the second stone worked out, and a network without an opinion."""
-    settings = make_settings(TICTACTOE, simulations=200, noise_weight=0.0, exact_decisions=7)
-    group = Group(TICTACTOE, settings, 1)
-    slot = np.zeros(1, np.int32)
-    group.start(slot, np.zeros(1, np.uint64), outside=1)
-    group.advance()
-    group.force(slot, np.array([CORNER], np.int32))
-    group.advance()
-    rows = 0
-    while group.visits(0).sum() < 199:
-        rows += think(group, opinion=even_network)
-
-    visits = dict(zip(group.legal(0).tolist(), group.visits(0).tolist(), strict=True))
-    assert rows == 1  # the root alone
-    assert max(visits, key=visits.__getitem__) == CENTRE
-    assert visits[CENTRE] > 100
+def test_only_endings_within_reach_are_worked_out():
+    """Six cards are left; a bid is never worked out."""
+    spec, state = dealt([{(SPADES, 2), (SPADES, 3)} for _ in range(3)], dealer=0, trump="none")
+    assert values_of(spec, state) is None
+    play(spec, state, 0, 0, 0)
+    assert values_of(spec, state, most=5) is None
+    assert values_of(spec, state, most=6) is not None
 
 
 def test_no_ending_is_asked_about_but_roots_are():
@@ -84,7 +69,7 @@ def test_no_ending_is_asked_about_but_roots_are():
         n_rows = think(group)
         for row in group.memory.leaves.rows[:n_rows]:
             is_root = row["node"] % group.sizes.nodes_per_tree == 0
-            left_of_rows[is_root].add(BLOB.kernels.left(BLOB.rules, group.memory.forest.states[row["node"]]))
+            left_of_rows[is_root].add(int(left_of(group.memory.forest.states[row["node"]])))
 
     assert len(finished) > 0
     assert min(left_of_rows[False]) == 10

@@ -26,7 +26,7 @@ VARIANTS = {
     "two worlds of several leaves": {"worlds": 2, "leaves": 3, "simulations": 12},
     "playout cap": {"noise_weight": 0.25, "worlds": 2, "quick_simulations": 6, "full_share": 0.4, "simulations": 12},
 }
-ENDINGS = {"connect4": 5, "tictactoe": 5, "pig": 5, "blob": 8, "whole game of blob": 5}
+ENDINGS = {"blob": 8, "whole game of blob": 5}  # where they begin
 SEEDS = [1, 2, 3, 4, 5, 6]
 
 
@@ -39,7 +39,7 @@ def test_the_twin_plays_the_same_games(name, variant):
 
 
 @pytest.mark.parametrize("variant", ["noise", "reuse", "several leaves", "three worlds"])
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", ENDINGS)
 def test_the_twin_works_out_the_same_endings(name, variant):
     spec = SPECS[name]
     chosen = {"simulations": 24, "exact_decisions": ENDINGS[name]} | VARIANTS[variant]

@@ -207,7 +207,9 @@ class Twin:
         return path if is_free else None
 
     def is_ending(self, node: Node) -> bool:
-        return self.spec.kernels.left(self.spec.rules, node.state) <= self.settings.exact_decisions
+        most, n_words, n_players = self.settings.exact_decisions, self.spec.state_words, self.spec.players
+        room, values = np.zeros((most + 2, n_words), np.int64), np.zeros((most + 2, n_players))
+        return bool(most and self.spec.kernels.ending(self.spec.rules, node.state, most, room, values))
 
     def pick(self, node: Node) -> tuple[int, Edge]:
         """What the best score has."""

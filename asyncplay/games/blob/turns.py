@@ -48,7 +48,7 @@ from asyncplay.games.blob.layout import (
     total_of,
 )
 from asyncplay.games.kernels import helper, kernel
-from asyncplay.games.spec import CHANCE_TURN, FAR_OFF, GAME_OVER
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 
 TRUMPS = SUITS + 1  # no trump included
 
@@ -198,14 +198,6 @@ def draw_cards(stream, cards, count):
         cards ^= chosen
         left -= 1
     return drawn
-
-
-@kernel(contract.LEFT)
-def left(rules, state):
-    """Bids to come, and the cards that were dealt and not played; before a deal nobody can tell."""
-    if state[PHASE] == DEALING:
-        return FAR_OFF
-    return rules[PLAYERS] * (state[SIZE] + 1) - state[DECISIONS]
 
 
 @kernel(contract.RETURNS)

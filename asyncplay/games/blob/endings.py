@@ -1,0 +1,149 @@
+"""The last tricks of a round of which all cards are known: every line of play, by depth-first search.
+
+A row of ``room`` belongs to each decision on the line that is being followed; the last row has the hands. What the
+best cards so far have brought stands, added up by seat, in the same row of ``values``.
+"""
+
+from asyncplay.games import spec as contract
+from asyncplay.games.blob.layout import (
+    BIDS,
+    DECISIONS,
+    HANDS,
+    N_TABLE,
+    PHASE,
+    PLAYERS,
+    PLAYING,
+    RANKS,
+    SIZE,
+    TABLE,
+    TRICKS,
+    TRUMP,
+    TURN,
+    best_on_table,
+    byte_of,
+    followers,
+    is_taken_by,
+    lowest_card,
+    total_of,
+)
+from asyncplay.games.blob.turns import next_seat
+from asyncplay.games.kernels import helper, kernel
+
+# a decision: who takes it, cards not tried yet, the one being tried, how many are best; the trick before it: cards on
+# the table, led suit, the card that is winning and whose it is, tricks won so far
+SEAT, UNTRIED, TRIED, N_BEST, ON_TABLE, LED, BEST, TAKER, WON = range(9)
+EQUAL = 1e-9  # values that differ by less are the same: means of the same numbers, added in another order
+
+
+@kernel(contract.ENDING)
+def ending(rules, state, most, room, values):
+    """Of the play alone; bids are never worked out."""
+    if state[PHASE] != PLAYING or rules[PLAYERS] * (state[SIZE] + 1) - state[DECISIONS] > most:
+        return 0
+    depth = lay_out(rules, state, room)
+    while depth >= 0:
+        if room[depth, UNTRIED]:
+            if play_next(rules, state, room, depth, values[depth + 1]):
+                take_back(rules, room, depth, values)
+            else:
+                depth += 1
+        else:
+            to_mean(rules, room[depth, N_BEST], values[depth])
+            depth -= 1
+            if depth >= 0:
+                take_back(rules, room, depth, values)
+    return 1
+
+
+@helper
+def lay_out(rules, state, room):
+    """The hands into the last row, the trick on the table into the first; return 0, the depth of the first decision."""
+    for seat in range(rules[PLAYERS]):
+        room[len(room) - 1, seat] = state[HANDS + seat]
+    first, n_table = room[0], state[N_TABLE]
+    first[ON_TABLE], first[LED] = n_table, byte_of(state[TABLE], 0) // RANKS
+    best, place = best_on_table(state)
+    first[BEST], first[TAKER] = best, (state[TURN] - n_table + place) % rules[PLAYERS]
+    first[WON] = state[TRICKS]
+    open_decision(room, 0, state[TURN])
+    return 0
+
+
+@helper
+def open_decision(room, depth, seat):
+    """List the cards that a player may play."""
+    here, hand = room[depth], room[len(room) - 1, seat]
+    here[SEAT] = seat
+    here[N_BEST] = 0
+    here[UNTRIED] = followers(hand, here[LED]) if here[ON_TABLE] else hand
+
+
+@helper
+def play_next(rules, state, room, depth, gains):
+    """Play the next card. Return 1 if the round is decided by it, with what it brought in ``gains``; else 0."""
+    here, after, hands = room[depth], room[depth + 1], room[len(room) - 1]
+    seat, played = here[SEAT], here[UNTRIED] & -here[UNTRIED]
+    here[UNTRIED] ^= played
+    here[TRIED] = played
+    hands[seat] ^= played
+    card = lowest_card(played)
+    is_taken = here[ON_TABLE] == 0 or is_taken_by(card, here[BEST], state[TRUMP])
+    best, taker = (card, seat) if is_taken else (here[BEST], here[TAKER])
+    if here[ON_TABLE] + 1 < rules[PLAYERS]:
+        after[ON_TABLE], after[BEST], after[TAKER], after[WON] = here[ON_TABLE] + 1, best, taker, here[WON]
+        after[LED] = here[LED] if here[ON_TABLE] else card // RANKS
+        open_decision(room, depth + 1, next_seat(rules, seat))
+        return 0
+    won = here[WON] + (1 << (8 * taker))
+    if hands[taker] & (hands[taker] - 1):
+        after[ON_TABLE], after[WON] = 0, won
+        open_decision(room, depth + 1, taker)
+        return 0
+    count_points(rules, state, last_trick(rules, state, hands, taker, won), gains)
+    return 1
+
+
+@helper
+def last_trick(rules, state, hands, leader, won):
+    """Tricks won after the one that plays itself: everybody has a card left, or nobody."""
+    if hands[leader] == 0:
+        return won
+    best, taker, seat = lowest_card(hands[leader]), leader, leader
+    for _ in range(rules[PLAYERS] - 1):
+        seat = next_seat(rules, seat)
+        card = lowest_card(hands[seat])
+        if is_taken_by(card, best, state[TRUMP]):
+            best, taker = card, seat
+    return won + (1 << (8 * taker))
+
+
+@helper
+def count_points(rules, state, won, gains):
+    """What ``returns`` will say."""
+    for seat in range(rules[PLAYERS]):
+        bid = byte_of(state[BIDS], seat) - 1
+        gains[seat] = total_of(state, seat) + (10 + bid if byte_of(won, seat) == bid else 0)
+
+
+@helper
+def to_mean(rules, n_best, total):
+    """From the sum over the best cards to their mean."""
+    if n_best > 1:
+        share = 1.0 / n_best
+        for seat in range(rules[PLAYERS]):
+            total[seat] *= share
+
+
+@helper
+def take_back(rules, room, depth, values):
+    """Take the card being tried back, and compare what it brought with the best."""
+    here, best, gains = room[depth], values[depth], values[depth + 1]
+    seat = here[SEAT]
+    room[len(room) - 1, seat] |= here[TRIED]
+    gain = gains[seat] * here[N_BEST] - best[seat] if here[N_BEST] else 1.0
+    if gain < -EQUAL:
+        return
+    is_better = gain > EQUAL
+    here[N_BEST] = 1 if is_better else here[N_BEST] + 1
+    for k in range(rules[PLAYERS]):
+        best[k] = gains[k] if is_better else best[k] + gains[k]
