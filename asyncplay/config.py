@@ -72,7 +72,7 @@ class SearchSection(Section):
     candidates: int = Field(16, ge=1, le=1024)
     """Worlds drawn for each that is imagined, for a network with beliefs to choose from; 1: it has no choice."""
 
-    exact_decisions: int = Field(0, ge=0, le=12)
+    exact_decisions: int = Field(0, ge=0, le=16)
     """Positions with at most so many decisions left are worked out and not asked about; 0 for none."""
 
     leaves: int = Field(1, ge=1)

@@ -1,5 +1,8 @@
 """The last tricks of a round of which all cards are known: every line of play, by depth-first search.
 
+Cards of a hand are neighbours if no card between them is held by anybody or is winning the trick. They come to the
+same, so one is tried for all of them and counts as many times.
+
 A row of ``room`` belongs to each decision on the line that is being followed; the last row has the hands. What the
 best cards so far have brought stands, added up by seat, in the same row of ``values``.
 """
@@ -29,9 +32,10 @@ from asyncplay.games.blob.layout import (
 from asyncplay.games.blob.turns import next_seat
 from asyncplay.games.kernels import helper, kernel
 
-# a decision: who takes it, cards not tried yet, the one being tried, how many are best; the trick before it: cards on
-# the table, led suit, the card that is winning and whose it is, tricks won so far
-SEAT, UNTRIED, TRIED, N_BEST, ON_TABLE, LED, BEST, TAKER, WON = range(9)
+# a decision: who takes it, cards not tried yet, the one being tried and how many it stands for, how many are best;
+# the trick before it: cards on the table, led suit, the card that is winning and whose it is, tricks won so far
+SEAT, UNTRIED, TRIED, N_ALIKE, N_BEST, ON_TABLE, LED, BEST, TAKER, WON = range(10)
+HELD = 8  # behind the hands: the cards of all of them
 EQUAL = 1e-9  # values that differ by less are the same: means of the same numbers, added in another order
 
 
@@ -58,8 +62,11 @@ def ending(rules, state, most, room, values):
 @helper
 def lay_out(rules, state, room):
     """The hands into the last row, the trick on the table into the first; return 0, the depth of the first decision."""
+    hands = room[len(room) - 1]
+    hands[HELD] = 0
     for seat in range(rules[PLAYERS]):
-        room[len(room) - 1, seat] = state[HANDS + seat]
+        hands[seat] = state[HANDS + seat]
+        hands[HELD] |= hands[seat]
     first, n_table = room[0], state[N_TABLE]
     first[ON_TABLE], first[LED] = n_table, byte_of(state[TABLE], 0) // RANKS
     best, place = best_on_table(state)
@@ -79,13 +86,28 @@ def open_decision(room, depth, seat):
 
 
 @helper
+def choose_next(here, held):
+    """Take the next card and its neighbours from those untried; return the highest of them."""
+    live = held | (1 << here[BEST] if here[ON_TABLE] else 0)
+    here[N_ALIKE] = 0
+    while True:
+        card = here[UNTRIED] & -here[UNTRIED]
+        here[UNTRIED] ^= card
+        here[N_ALIKE] += 1
+        above = here[UNTRIED] & -here[UNTRIED]
+        between = (above - 1) ^ ((card << 1) - 1)
+        if above == 0 or live & between or lowest_card(above) // RANKS != lowest_card(card) // RANKS:
+            return card
+
+
+@helper
 def play_next(rules, state, room, depth, gains):
     """Play the next card. Return 1 if the round is decided by it, with what it brought in ``gains``; else 0."""
     here, after, hands = room[depth], room[depth + 1], room[len(room) - 1]
-    seat, played = here[SEAT], here[UNTRIED] & -here[UNTRIED]
-    here[UNTRIED] ^= played
+    seat, played = here[SEAT], choose_next(here, hands[HELD])
     here[TRIED] = played
     hands[seat] ^= played
+    hands[HELD] ^= played
     card = lowest_card(played)
     is_taken = here[ON_TABLE] == 0 or is_taken_by(card, here[BEST], state[TRUMP])
     best, taker = (card, seat) if is_taken else (here[BEST], here[TAKER])
@@ -137,13 +159,14 @@ def to_mean(rules, n_best, total):
 @helper
 def take_back(rules, room, depth, values):
     """Take the card being tried back, and compare what it brought with the best."""
-    here, best, gains = room[depth], values[depth], values[depth + 1]
-    seat = here[SEAT]
-    room[len(room) - 1, seat] |= here[TRIED]
+    here, hands, best, gains = room[depth], room[len(room) - 1], values[depth], values[depth + 1]
+    seat, n_alike = here[SEAT], here[N_ALIKE]
+    hands[seat] |= here[TRIED]
+    hands[HELD] |= here[TRIED]
     gain = gains[seat] * here[N_BEST] - best[seat] if here[N_BEST] else 1.0
     if gain < -EQUAL:
         return
     is_better = gain > EQUAL
-    here[N_BEST] = 1 if is_better else here[N_BEST] + 1
+    here[N_BEST] = n_alike + (0 if is_better else here[N_BEST])
     for k in range(rules[PLAYERS]):
-        best[k] = gains[k] if is_better else best[k] + gains[k]
+        best[k] = n_alike * gains[k] + (0.0 if is_better else best[k])

@@ -14,6 +14,8 @@ MAX_PLAYERS = 8
 SUIT_CARDS = (1 << RANKS) - 1
 DECK = (1 << CARDS) - 1
 HIGHEST_SCORE = 23
+EVERY_SECOND, TWO_OF_FOUR = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)  # to count bits
+FOUR_OF_EIGHT, EVERY_EIGHTH = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 # rules: the options, then a table of binomials
 PLAYERS, START_SIZE, IS_WHOLE, FIXED_DEALER, FIXED_TRUMP, N_ROUNDS, MOST_POINTS, BINOMIALS = range(8)
@@ -54,13 +56,12 @@ def suit_cards(suit):
 
 @helper
 def count_cards(cards):
-    """How many cards a set has."""
-    cards -= (cards >> 1) & 0x5555555555555555
-    cards = (cards & 0x3333333333333333) + ((cards >> 2) & 0x3333333333333333)
-    cards = (cards + (cards >> 4)) & 0x0F0F0F0F0F0F0F0F
-    cards += cards >> 8
-    cards += cards >> 16
-    return (cards + (cards >> 32)) & 0x7F
+    """How many cards a set has. In this form, and unsigned, LLVM makes one instruction of it."""
+    bits = np.uint64(cards)
+    bits -= (bits >> np.uint64(1)) & EVERY_SECOND
+    bits = (bits & TWO_OF_FOUR) + ((bits >> np.uint64(2)) & TWO_OF_FOUR)
+    bits = (bits + (bits >> np.uint64(4))) & FOUR_OF_EIGHT
+    return np.int64((bits * EVERY_EIGHTH) >> np.uint64(56))
 
 
 @helper
