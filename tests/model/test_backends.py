@@ -121,6 +121,21 @@ def test_read_only_weights_will_do(name):
     assert_answers(open_backend(name, MLP, weights, 1, threads=1).launch(positions)(), MLP, weights, positions)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 6])
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 300])
+def test_pieces_of_a_batch_come_back_in_their_places(rows, threads):
+    weights, positions = some_weights(MLP), random_positions(MLP, rows)
+    backend = open_backend("onnx-fp32", MLP, weights, 0, threads=threads)
+    assert_answers(backend.launch(positions)(), MLP, weights, positions)
+
+
+def test_a_batch_that_fails_in_a_piece_fails():
+    backend = open_backend("onnx-fp32", MLP, some_weights(MLP), 0, threads=2)
+    rows = random_positions(MLP, 200)
+    with pytest.raises(Exception, match="Got invalid dimensions"):
+        backend.launch(rows._replace(features=rows.features[:, 1:]))
+
+
 def test_torch_computes_on_the_threads_it_was_given_wherever_it_is_launched():
     backend = TorchBackend(MLP, some_weights(MLP), 1, threads=1)
     seen = []

@@ -8,7 +8,7 @@ import onnxruntime
 
 from asyncplay.model import onnx_graph, quantize
 from asyncplay.model.backend import Finish, Prepared
-from asyncplay.model.backends.onnx_backend import OUTPUTS, OnnxBackend, make_session
+from asyncplay.model.backends.onnx_backend import OnnxBackend, make_session, run
 from asyncplay.model.priors import legal_priors
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Estimates, Floats, Positions
@@ -80,8 +80,7 @@ def divergence(wanted: Floats, found: Floats, rows: Positions) -> float:
 
 
 def _answers(session: onnxruntime.InferenceSession, rows: Positions) -> Estimates:
-    features = rows.features.astype(np.float32, copy=False)
-    logits, values = session.run(OUTPUTS, {onnx_graph.INPUT: features})
+    logits, values = run(session, rows.features.astype(np.float32, copy=False))
     return Estimates(legal_priors(logits, rows.legal, rows.offsets), values, 0)
 
 
