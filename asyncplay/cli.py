@@ -267,7 +267,7 @@ def bench_selfplay(
     cache
         Measure too what remembered answers save.
     exact_decisions
-        Endings that are worked out, other than the load's (Blob 15, the others 0).
+        Endings that are worked out, other than the load's (Blob 14, the others 0).
     host_ms
         With sim: from a batch's launch until the device can begin with it.
     """

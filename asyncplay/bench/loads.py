@@ -9,7 +9,7 @@ LOADS: dict[str, dict[str, dict[str, str]]] = {
         "search": {
             "simulations": "30",
             "worlds": "3",
-            "exact_decisions": "15",
+            "exact_decisions": "14",
             "noise_alpha": "0.3",
             "warm_decisions": "10",
             "mild_decisions": "10",
