@@ -44,7 +44,8 @@ def ending(rules, state, most, room, values):
     """Of the play alone; bids are never worked out."""
     if state[PHASE] != PLAYING or rules[PLAYERS] * (state[SIZE] + 1) - state[DECISIONS] > most:
         return 0
-    depth = lay_out(rules, state, room)
+    lay_out(rules, state, room)
+    depth = 0
     while depth >= 0:
         if room[depth, UNTRIED]:
             if play_next(rules, state, room, depth, values[depth + 1]):
@@ -61,7 +62,7 @@ def ending(rules, state, most, room, values):
 
 @helper
 def lay_out(rules, state, room):
-    """The hands into the last row, the trick on the table into the first; return 0, the depth of the first decision."""
+    """The hands into the last row, the trick on the table and the first decision into the first."""
     hands = room[len(room) - 1]
     hands[HELD] = 0
     for seat in range(rules[PLAYERS]):
@@ -73,7 +74,6 @@ def lay_out(rules, state, room):
     first[BEST], first[TAKER] = best, (state[TURN] - n_table + place) % rules[PLAYERS]
     first[WON] = state[TRICKS]
     open_decision(room, 0, state[TURN])
-    return 0
 
 
 @helper
