@@ -253,7 +253,6 @@ def bench_selfplay(
     *,
     game: str = "connect4",
     backend: str = "auto",
-    cache: bool = False,
     exact_decisions: int | None = None,
     host_ms: float = 0.1,
     json: bool = False,
@@ -264,8 +263,6 @@ def bench_selfplay(
     ----------
     backend
         auto, torch, onnx-fp32 or onnx-int8; or sim: an accelerator simulated after a GPU of the middle range.
-    cache
-        Measure too what remembered answers save.
     exact_decisions
         Endings that are worked out, other than the load's (Blob 14, the others 0).
     host_ms
@@ -275,7 +272,7 @@ def bench_selfplay(
 
     if backend == "sim":
         return report.show(simulated.measure(game, host_ms=host_ms), as_json=json)
-    return report.show(selfplay.measure(game, backend, cache=cache, exact_decisions=exact_decisions), as_json=json)
+    return report.show(selfplay.measure(game, backend, exact_decisions=exact_decisions), as_json=json)
 
 
 @bench.command(name="strategies")

@@ -20,13 +20,12 @@ from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally, total
-from asyncplay.bench.watched import Limit, Watched, play_rounds
+from asyncplay.bench.watched import Limit, Watched
 from asyncplay.config import Config
 from asyncplay.model.device import Candidate
 
 WINDOW_S, LIMIT_S, SETTLE_S, SEQUENTIAL_S = 4.0, 2.0, 0.5, 10.0
 WINDOWS = 6  # while learning
-CACHE_POSITIONS = 200_000  # of each worker
 
 
 class Pair(NamedTuple):
@@ -49,17 +48,14 @@ class Session(NamedTuple):
     sequential: Tally
 
 
-def measure(
-    game: str = "connect4", backend: str = "auto", *, cache: bool = False, exact_decisions: int | None = None
-) -> dict[str, Any]:
-    """``cache``: one more run, in which workers remember answers, tells what that saves. ``exact_decisions``: other
-    than the load has."""
+def measure(game: str = "connect4", backend: str = "auto", *, exact_decisions: int | None = None) -> dict[str, Any]:
+    """``exact_decisions``: other than the load has."""
     search = {} if exact_decisions is None else {"exact_decisions": str(exact_decisions)}
     config = bench_config(game, backend, search=search)
     alone = run_loop(_watch(config, _one_round))
     learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search), _first_windows))
     played = total(pair.window for pair in alone.pairs)
-    result = {
+    return {
         "game": game,
         "backend": alone.model.backend,
         "threads": alone.model.threads,
@@ -74,19 +70,9 @@ def measure(
         "exact_decisions": config.search.exact_decisions,
         "games": played.games,
         "rows_per_game": played.rows_per_game,
+        "spared_share": played.spared / (played.rows + played.spared),
         "sequential_games_per_min": alone.sequential.games_per_min,
         "times_sequential": played.games_per_min / alone.sequential.games_per_min,
-    }
-    return result | (_remembering(game, backend, search) if cache else {})
-
-
-def _remembering(game: str, backend: str, search: dict[str, str]) -> dict[str, float]:
-    config = bench_config(game, backend, search=search | {"cache_positions": str(CACHE_POSITIONS)})
-    tally = run_loop(play_rounds(config, WINDOW_S))
-    return {
-        "cached_games_per_min": tally.games_per_min,
-        "cached_rows_per_game": tally.rows_per_game,
-        "spared_share": tally.spared / (tally.rows + tally.spared),
     }
 
 

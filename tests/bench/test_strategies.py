@@ -122,7 +122,7 @@ def test_a_load_takes_further_keys_and_keeps_its_own():
 
     assert (config.search.simulations, config.search.worlds, config.search.games) == (30, 3, 64)
     assert (config.device.backend, config.device.sim_host_ms, config.pool.workers) == ("sim", 0.5, 3)
-    assert config.search.cache_positions == 0
+    assert config.search.cache_positions == 100_000
 
 
 @pytest.mark.slow
