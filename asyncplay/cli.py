@@ -270,9 +270,10 @@ def bench_selfplay(
     """
     from asyncplay.bench import report, selfplay, simulated
 
+    search = {} if exact_decisions is None else {"exact_decisions": str(exact_decisions)}
     if backend == "sim":
-        return report.show(simulated.measure(game, host_ms=host_ms), as_json=json)
-    return report.show(selfplay.measure(game, backend, exact_decisions=exact_decisions), as_json=json)
+        return report.show(simulated.measure(game, search, host_ms=host_ms), as_json=json)
+    return report.show(selfplay.measure(game, backend, search), as_json=json)
 
 
 @bench.command(name="strategies")

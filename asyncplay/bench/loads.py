@@ -1,5 +1,6 @@
 """The load each game is measured under: one configuration a game, the same for every bench."""
 
+from asyncplay import playable
 from asyncplay.config import Config, load
 from asyncplay.errors import AsyncplayError
 
@@ -35,4 +36,6 @@ def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = Fa
         "learn": {"band_steps": "1e9", "minimum_rows": SOON_ROWS if learns else NEVER_ROWS},
         "arena": {"every_s": "0"},
     }
-    return load(None, {name: sections.get(name, {}) | more.get(name, {}) for name in sections | more})
+    config = load(None, {name: sections.get(name, {}) | more.get(name, {}) for name in sections | more})
+    playable.require(config)
+    return config

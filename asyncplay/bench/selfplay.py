@@ -48,12 +48,11 @@ class Session(NamedTuple):
     sequential: Tally
 
 
-def measure(game: str = "connect4", backend: str = "auto", *, exact_decisions: int | None = None) -> dict[str, Any]:
-    """``exact_decisions``: other than the load has."""
-    search = {} if exact_decisions is None else {"exact_decisions": str(exact_decisions)}
-    config = bench_config(game, backend, search=search)
+def measure(game: str = "connect4", backend: str = "auto", search: dict[str, str] | None = None) -> dict[str, Any]:
+    """``search``: keys other than the load has them."""
+    config = bench_config(game, backend, search=search or {})
     alone = run_loop(_watch(config, _one_round))
-    learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search), _first_windows))
+    learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search or {}), _first_windows))
     played = total(pair.window for pair in alone.pairs)
     return {
         "game": game,

@@ -16,12 +16,15 @@ ROWS_PER_S = 220_000  # of a full device
 SECONDS = 20.0
 
 
-def measure(game: str = "blob", *, host_ms: float = 0.1, seconds: float = SECONDS) -> dict[str, Any]:
-    """``share_of_device_max``: of what the device does when every batch is full."""
+def measure(
+    game: str = "blob", search: dict[str, str] | None = None, *, host_ms: float = 0.1, seconds: float = SECONDS
+) -> dict[str, Any]:
+    """``share_of_device_max``: of what the device does when every batch is full. ``search``: keys other than the load
+    has them."""
     if host_ms < 0:
         raise AsyncplayError(f"--host-ms {host_ms}: must be at least 0")
     device = {"sim_host_ms": str(host_ms), "sim_rows_per_s": str(ROWS_PER_S)}
-    config = bench_config(game, "sim", device=device)
+    config = bench_config(game, "sim", device=device, search=search or {})
     tally = run_loop(play_rounds(config, seconds))
     max_rows, fixed_s = config.batch.max_rows, config.device.sim_device_ms / 1000
     device_max = max_rows / (fixed_s + max_rows / ROWS_PER_S)
@@ -35,6 +38,7 @@ def measure(game: str = "blob", *, host_ms: float = 0.1, seconds: float = SECOND
         "device_max_rows_per_s": device_max,
         "share_of_device_max": tally.rows_per_s / device_max,
         "mean_batch": tally.mean_batch,
+        "exact_decisions": config.search.exact_decisions,
         "rows_per_game": tally.rows_per_game,
         "workers": build.n_workers(config),
     }

@@ -200,7 +200,7 @@ def write_known(game, memory, tree, node):
     if here.status == ENDED:
         game.returns(memory.rules, forest.states[node], values)
         to_scale(game, memory, tree, values)
-    elif here.status == FRESH and is_ending(game, memory, tree, node):
+    elif here.status == FRESH and work_out(game, memory, tree, node):
         here.status = SOLVED
         to_scale(game, memory, tree, memory.scratch.futures[0])
         copy_words(memory.scratch.futures[0], forest.endings[node])
@@ -210,8 +210,8 @@ def write_known(game, memory, tree, node):
 
 
 @helper
-def is_ending(game, memory, tree, node):
-    """Work an ending out, in the scratch, and say whether it is one; a root never is: its decision needs priors."""
+def work_out(game, memory, tree, node):
+    """Let the game work an ending out, in the scratch; return whether it is one. A root never is: it needs priors."""
     most, scratch = memory.settings.exact_decisions, memory.scratch
     if most == 0 or node == tree * memory.forest.nodes_per_tree:
         return False

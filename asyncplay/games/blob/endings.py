@@ -9,7 +9,6 @@ best cards so far have brought stands, added up by seat, in the same row of ``va
 
 from asyncplay.games import spec as contract
 from asyncplay.games.blob.layout import (
-    BIDS,
     DECISIONS,
     HANDS,
     N_TABLE,
@@ -27,6 +26,7 @@ from asyncplay.games.blob.layout import (
     followers,
     is_taken_by,
     lowest_card,
+    score_of,
     total_of,
 )
 from asyncplay.games.blob.turns import next_seat
@@ -143,8 +143,7 @@ def last_trick(rules, state, hands, leader, won):
 def count_points(rules, state, won, gains):
     """What ``returns`` will say."""
     for seat in range(rules[PLAYERS]):
-        bid = byte_of(state[BIDS], seat) - 1
-        gains[seat] = total_of(state, seat) + (10 + bid if byte_of(won, seat) == bid else 0)
+        gains[seat] = total_of(state, seat) + score_of(state, won, seat)
 
 
 @helper

@@ -78,10 +78,10 @@ def followers(cards, suit):
 
 
 @helper
-def score_of(state, seat):
-    """Points of the present round, once all tricks are finished."""
+def score_of(state, tricks, seat):
+    """Points of the present round for so many tricks, a byte a seat, once all are finished."""
     bid = byte_of(state[BIDS], seat) - 1
-    return 10 + bid if byte_of(state[TRICKS], seat) == bid else 0
+    return 10 + bid if byte_of(tricks, seat) == bid else 0
 
 
 @helper

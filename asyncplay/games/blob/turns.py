@@ -162,7 +162,7 @@ def chance(rules, state, stream):
 def book_points(rules, state):
     """Add the round's points to the totals."""
     for seat in range(rules[PLAYERS]):
-        state[TOTALS + (seat >> 2)] += score_of(state, seat) << (16 * (seat & 3))
+        state[TOTALS + (seat >> 2)] += score_of(state, state[TRICKS], seat) << (16 * (seat & 3))
 
 
 @helper
@@ -205,4 +205,4 @@ def returns(rules, state, gains):
     """Points of all finished rounds."""
     is_scored = state[PHASE] == SCORING
     for seat in range(rules[PLAYERS]):
-        gains[seat] = total_of(state, seat) + (score_of(state, seat) if is_scored else 0)
+        gains[seat] = total_of(state, seat) + (score_of(state, state[TRICKS], seat) if is_scored else 0)
