@@ -73,7 +73,7 @@ class SearchSection(Section):
     """Worlds drawn for each that is imagined, for a network with beliefs to choose from; 1: it has no choice."""
 
     exact_decisions: int = Field(0, ge=0, le=16)
-    """Positions with at most so many decisions left are worked out and not asked about (Blob can); 0 for none."""
+    """Positions with at most so many decisions left are worked out and not asked about, in Blob; 0 for none."""
 
     leaves: int = Field(1, ge=1)
     """Most rows a world may ask for at a time; more than one needs virtual losses and may cost a little strength,"""

@@ -17,7 +17,6 @@ def require(config: Config) -> None:
     game = games.load(config.game.name, config.game.options)
     if config.solve.method != "off":
         return
-    from asyncplay.games.spec import no_ending
     from asyncplay.search import entries
 
     entries.declared(game)
@@ -25,5 +24,3 @@ def require(config: Config) -> None:
         raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
     if config.net.belief and not game.cards:
         raise ConfigError(f"net.belief is true, but {game.name} has no hidden cards; leave it false")
-    if (most := config.search.exact_decisions) and game.kernels.ending is no_ending:
-        raise ConfigError(f"search.exact_decisions is {most}, but {game.name} works no endings out; leave it 0")

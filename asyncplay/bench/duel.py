@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay import build, playable
+from asyncplay import build
 from asyncplay.app import run_loop
 from asyncplay.config import Config, load
 from asyncplay.coordinator.arena import Match, Score
@@ -79,9 +79,7 @@ def _way(duel: Duel, side: str) -> Config:
         if section not in MAY_DIFFER:
             raise AsyncplayError(f"--{side} {change}: the sides differ in keys of {' and '.join(MAY_DIFFER)} alone")
         flags.setdefault(section, {})[key] = value
-    config = load(duel.run / "config.toml", flags)
-    playable.require(config)
-    return config
+    return load(duel.run / "config.toml", flags)
 
 
 def _match(duel: Duel, hero: Config, rival: Config) -> Match:

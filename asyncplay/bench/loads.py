@@ -1,8 +1,9 @@
 """The load each game is measured under: one configuration a game, the same for every bench."""
 
-from asyncplay import playable
+from asyncplay import games
 from asyncplay.config import Config, load
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import no_ending
 
 LOADS: dict[str, dict[str, dict[str, str]]] = {
     "blob": {
@@ -37,5 +38,6 @@ def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = Fa
         "arena": {"every_s": "0"},
     }
     config = load(None, {name: sections.get(name, {}) | more.get(name, {}) for name in sections | more})
-    playable.require(config)
+    if (most := config.search.exact_decisions) and games.load(game).kernels.ending is no_ending:
+        raise AsyncplayError(f"--exact-decisions {most}: {game} works no endings out; leave it away")
     return config

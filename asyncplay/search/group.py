@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.games.kernels import ready
-from asyncplay.games.spec import GameSpec
+from asyncplay.games.spec import GameSpec, no_ending
 from asyncplay.search import entries, layout
 from asyncplay.search.beliefs import believing_columns, make_candidates
 from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
@@ -47,6 +47,8 @@ def make_settings(spec: GameSpec, **changes: Any) -> Settings:
         value_scale=spec.value_scale, value_offset=spec.value_offset, is_staged=int(spec.is_staged)
     )._replace(**changes)
     chosen = chosen._replace(keeps_tree=0) if spec.is_hidden else chosen._replace(worlds=1)
+    if spec.kernels.ending is no_ending:
+        chosen = chosen._replace(exact_decisions=0)
     plain = [type(default)(value) for default, value in zip(Settings()[:-1], chosen[:-1], strict=True)]
     return Settings._make([*plain, np.ascontiguousarray(chosen.temperatures, np.float64)])
 

@@ -66,7 +66,6 @@ def test_each_side_has_its_own_backend(run):
         ("leaves=8", "--hero leaves=8: must be KEY=VALUE"),
         ("net.width=8", "--hero net.width=8: the sides differ in keys of search and device alone"),
         ("search.leaves=0", "--search.leaves is 0, must be at least 1"),
-        ("search.exact_decisions=4", "works no endings out; leave it 0"),
     ],
 )
 def test_a_change_that_cannot_be_is_named(run, change, complaint):

@@ -11,7 +11,7 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import ASKS, GAMES, ROWS, Solo, by_block, by_row
 from asyncplay.bench.threads import Closed, SharedEvaluator
 from asyncplay.checksum import sim_answers
-from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Estimates, Positions
 
 SMALL = {
@@ -126,7 +126,7 @@ def test_a_load_takes_further_keys_and_keeps_its_own():
 
 
 def test_a_load_that_cannot_be_played_is_refused():
-    with pytest.raises(ConfigError, match="connect4 works no endings out"):
+    with pytest.raises(AsyncplayError, match="--exact-decisions 4: connect4 works no endings out"):
         bench_config("connect4", "torch", search={"exact_decisions": "4"})
 
 

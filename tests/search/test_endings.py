@@ -61,6 +61,11 @@ def test_only_endings_within_reach_are_worked_out():
     assert values_of(spec, state, most=6) is not None
 
 
+def test_a_game_that_knows_none_works_none_out():
+    assert make_settings(games.load("connect4"), exact_decisions=4).exact_decisions == 0
+    assert make_settings(BLOB, exact_decisions=4).exact_decisions == 4
+
+
 def test_no_ending_is_asked_about_but_roots_are():
     settings = make_settings(BLOB, simulations=20, worlds=2, exact_decisions=9)
     group, left_of_rows = Group(BLOB, settings, 4), {True: set(), False: set()}
