@@ -12,6 +12,7 @@ LOADS: dict[str, dict[str, dict[str, str]]] = {
             "simulations": "30",
             "worlds": "3",
             "exact_decisions": "14",
+            "games": "1024",
             "cache_positions": "100000",
             "noise_alpha": "0.3",
             "warm_decisions": "10",

@@ -18,8 +18,8 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
 
 COUNTS = (1, 2, 4, 8, 16)
-LEARN_S, WINDOW_S, SETTLE_S = 25.0, 2.0, 0.5  # short windows and many rounds: the machine itself drifts by a tenth
-ROUNDS = 12
+LEARN_S, WINDOW_S, SETTLE_S = 25.0, 1.0, 0.3  # short windows: within seconds the machine itself drifts by a third
+ROUNDS = 40
 
 
 def measure(

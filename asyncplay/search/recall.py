@@ -20,7 +20,7 @@ from asyncplay.payloads import Array, Floats, Ints, Positions, offsets_of
 
 NEIGHBOURS = 4
 KNOWN = -1  # as the source of a row: its answer was remembered
-NOTHING = -1  # as the version of a place
+NOTHING = -1  # as the version of a place, or in a spot
 
 
 class Kept(NamedTuple):
@@ -38,6 +38,7 @@ class Block(NamedTuple):
     offsets: Array  # int32[n + 1] into ``priors``
     keys: Array  # uint64[n, 2]
     asked: Array  # int32[n], the rows to ask come first
+    spots: Array  # int32[a power of two above 2 n], places in ``asked`` by key, or NOTHING
     sources: Array  # int32[n], of each row its place in ``asked``, or KNOWN
     priors: Array  # float32[L], filled in where remembered
     values: Array  # float32[n, P], likewise
@@ -45,7 +46,7 @@ class Block(NamedTuple):
 
 _INTS, _KEYS, _FLOATS = np.zeros(1, np.int32), np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.float32)
 KEPT = typeof(Kept(_KEYS, np.zeros(1, np.int64), _FLOATS, _FLOATS))
-BLOCK = typeof(Block(_INTS, _KEYS, _INTS, _INTS, _FLOATS[0], _FLOATS))
+BLOCK = typeof(Block(_INTS, _KEYS, _INTS, _INTS, _INTS, _FLOATS[0], _FLOATS))
 ANSWERS, ANSWER_ROWS = (types.Array(float32, n, "C", readonly=True) for n in (1, 2))
 
 
@@ -87,6 +88,19 @@ def room_for(kept, key, version):
     return start + np.int64(key[1] % np.uint64(NEIGHBOURS))
 
 
+@helper
+def spot_for(block, key):
+    """Return where ``key`` is among the block's spots, or the empty one where it belongs."""
+    last = np.uint64(len(block.spots) - 1)
+    spot = key[1] & last
+    while block.spots[spot] != NOTHING:
+        other = block.keys[block.asked[block.spots[spot]]]
+        if other[0] == key[0] and other[1] == key[1]:
+            break
+        spot = (spot + np.uint64(1)) & last
+    return spot
+
+
 @kernel(int64(KEPT, int64, BLOCK, uint8[:, ::1], int32[::1]))
 def find(kept, version, block, rows, legal):
     """Write keys, sources and the rows to ask; return how many must be asked."""
@@ -97,15 +111,12 @@ def find(kept, version, block, rows, legal):
         block.sources[row] = KNOWN
         if place_of(kept, key, version) >= 0:
             continue
-        for earlier in range(n_asked):
-            other = block.keys[block.asked[earlier]]
-            if other[0] == key[0] and other[1] == key[1]:
-                block.sources[row] = earlier
-                break
-        if block.sources[row] == KNOWN:
-            block.sources[row] = n_asked
+        spot = spot_for(block, key)
+        if block.spots[spot] == NOTHING:
+            block.spots[spot] = n_asked
             block.asked[n_asked] = row
             n_asked += 1
+        block.sources[row] = block.spots[spot]
     return n_asked
 
 
@@ -208,6 +219,7 @@ class Recall:
             offsets.copy(),
             np.empty((n_rows, 2), np.uint64),
             np.empty(n_rows, np.int32),
+            np.full(2 << n_rows.bit_length(), NOTHING, np.int32),
             np.empty(n_rows, np.int32),
             np.empty(n_legal, np.float32),
             np.empty((n_rows, self._columns), np.float32),

@@ -1,8 +1,8 @@
 """Games against oneself: many at a time, in two groups of which one thinks while the other waits.
 
 Where two groups would ask for blocks of fewer than BLOCK_ROWS there is one: many workers with a few games each overlap
-among themselves, and what a message costs is shared by its rows (512 games of Blob over 16 workers instead of 2: .86 of
-the rows/s with two groups of 48 rows each).
+among themselves, and what a message costs is shared by its rows. A worker that wakes finds the caches filled by the
+network: about .4 ms of its time, whatever the size of its block.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
 from asyncplay.worker.core import Step
 from asyncplay.worker.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 
-BLOCK_ROWS = 64
+BLOCK_ROWS = 128
 NO_UNIT = -1
 
 

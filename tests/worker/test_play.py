@@ -182,7 +182,7 @@ def test_the_interval_is_over_pairs():
     assert result.high - result.low == pytest.approx(2 * 1.96 * 0.01 / 50**0.5)
 
 
-@pytest.mark.parametrize(("n_games", "rows", "thinking"), [(16, 16, 0), (127, 127, 0), (128, 64, 1), (401, 200, 1)])
+@pytest.mark.parametrize(("n_games", "rows", "thinking"), [(16, 16, 0), (255, 255, 0), (256, 128, 1), (401, 200, 1)])
 def test_games_are_parted_only_where_both_groups_fill_a_block(n_games, rows, thinking):
     player = SelfPlayer(count(1))
     spec = encode(SelfplaySpec("tictactoe", "{}", n_games, search(20)))
