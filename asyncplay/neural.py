@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
 SAMPLE_ROWS, FULL_ROWS = 256, 1024  # of the batches that backends are measured with
-CHOICE_S, FIGURE_S = 1.5, 0.2  # to choose a backend; to have a figure of the only one
+CHOICE_S, FIGURE_S = 3.0, 0.2  # to choose a backend; to have a figure of the only one
 REBUILDING = "rebuild"
 MOST_SEATS = 8
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches

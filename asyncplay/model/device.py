@@ -149,14 +149,17 @@ def choose(
     open_candidate: Callable[[Candidate], Backend],
     sample: Positions,
     *,
-    budget_s: float = 1.5,
+    budget_s: float = 3.0,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Choice:
-    """Measure every candidate on ``sample`` and sort by speed; the budget is split evenly."""
-    options = list(options)
-    share_s = budget_s / len(options)
-    figures = [_measure(option, open_candidate(option), sample, share_s, clock) for option in options]
-    return Choice(()).with_figures(figures)
+    """Measure every candidate on ``sample`` and sort by speed. They take turns until the budget is spent: a machine
+    that slows down for a second slows all of them."""
+    backends = {option: open_candidate(option) for option in options}
+    best, end_s = dict.fromkeys(backends, 0.0), clock() + budget_s
+    while not all(best.values()) or clock() < end_s:
+        for option, backend in backends.items():
+            best[option] = max(best[option], rows_per_s(backend, sample, backend.depth, budget_s=0, clock=clock))
+    return Choice(()).with_figures(Figure(option, len(sample.features), speed) for option, speed in best.items())
 
 
 def forward_limit(

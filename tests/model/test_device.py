@@ -72,6 +72,22 @@ def test_the_fastest_candidate_wins_and_all_figures_are_kept():
     assert clock.now_s == pytest.approx(3, rel=0.1)  # the budget, and the batches begun within it
 
 
+def test_a_machine_that_is_slow_for_a_while_misleads_nobody():
+    """For half of the time everything takes .1 s longer: not for the one alone that is measured first."""
+
+    class Slowed(TimedBackend):
+        def launch(self, positions):
+            self.clock.now_s += 0.1 if self.clock.now_s < 1.5 else 0.0
+            return super().launch(positions)
+
+    clock = Clock()
+    backends = {
+        Candidate("onnx-fp32", 2): Slowed(clock, 0.05, 0.0),
+        Candidate("torch-cpu", 2): Slowed(clock, 0.08, 0.0),
+    }
+    assert choose(backends, backends.__getitem__, SAMPLE, budget_s=3, clock=clock).best == Candidate("onnx-fp32", 2)
+
+
 def test_a_slow_candidate_is_measured_once_even_beyond_the_budget():
     clock = Clock()
     backend = TimedBackend(clock, 10, 0)
