@@ -19,13 +19,11 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally
 from asyncplay.bench.watched import play_rounds
-from asyncplay.config import Config
 from asyncplay.neural import load_game
 from asyncplay.search import entries
 
 COUNTS = (1, 2, 4, 8, 16)
 SECONDS = 8.0
-GAMES = 256  # of ours under way, all workers together
 
 
 def measure(backend: str = "auto", *, seconds: float = SECONDS, counts: Sequence[int] = COUNTS) -> dict[str, Any]:
@@ -35,12 +33,8 @@ def measure(backend: str = "auto", *, seconds: float = SECONDS, counts: Sequence
     rows = [_row("sequential", 1, Sequential(config).play_for(seconds))]
     rows += [_row("processes", n, run_loop(processes.measure(config, n, seconds))) for n in counts]
     rows += [_row("threads", n, run_loop(threads.measure(config, n, seconds))) for n in counts]
-    rows += [_row("ours", n, run_loop(play_rounds(_ours(backend, n), seconds))) for n in counts]
+    rows += [_row("ours", n, run_loop(play_rounds(bench_config("blob", backend, workers=n), seconds))) for n in counts]
     return {"rows": rows}
-
-
-def _ours(backend: str, workers: int) -> Config:
-    return bench_config("blob", backend, workers=workers, search={"games": str(GAMES)})
 
 
 def _row(strategy: str, workers: int, tally: Tally) -> dict[str, Any]:

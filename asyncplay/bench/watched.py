@@ -115,6 +115,17 @@ class Watched:
                 await self.until_games(n_games)
         return self.tally().since(before)
 
+    async def whole_batches(self, seconds: float) -> Tally:
+        """What is done from one batch's end to the first one after so many seconds: no batch is cut in two."""
+        before = await self._batch_end()
+        await asyncio.sleep(seconds)
+        return (await self._batch_end()).since(before)
+
+    async def _batch_end(self) -> Tally:
+        n_batches = self.tally().batches
+        await until(lambda: self.tally().batches > n_batches)
+        return self.tally()
+
     def attach_limit(self) -> Limit:
         """The thread count and batch size at which this backend is fastest, found before any worker runs."""
         neural, best = self.neural, self.neural.choice.best

@@ -1,8 +1,8 @@
 """More workers never slow it: the same number of games in flight, split over more and more processes.
 
 All runs are alive at once and take turns: while one plays, the others' pipes are not read, so that their workers
-wait. First each has time to learn how long to wait for company; then a round gives each a window, and a figure is the
-median, over the rounds, of its share of its round.
+wait. First each has time to learn how long to wait for company; then a round gives each a window from one batch's end
+to another's, and a figure is the median, over the rounds, of its share of its round.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ async def _alone(run: Watched, seconds: float) -> float:
     """Let one run play; return its rows/s once it has found its pace."""
     _pause([run], False)
     await asyncio.sleep(SETTLE_S)
-    window = await run.window(seconds)
+    window = await run.whole_batches(seconds)
     _pause([run], True)
     return window.rows_per_s
 

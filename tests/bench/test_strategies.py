@@ -135,7 +135,6 @@ def test_a_load_that_cannot_be_played_is_refused():
 @pytest.mark.timeout(300)
 def test_every_strategy_is_run_with_every_number_of_workers(monkeypatch):
     monkeypatch.setitem(loads.LOADS, "blob", SMALL)
-    monkeypatch.setattr(strategies, "GAMES", 8)
     rows = strategies.measure("onnx-fp32", seconds=0.0, counts=(2,))["rows"]
 
     assert [(row["strategy"], row["workers"]) for row in rows] == [
