@@ -219,7 +219,7 @@ def bench_search(*, game: str = "connect4", json: bool = False) -> int:
 
 
 @bench.command(name="workers")
-def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int = 12, json: bool = False) -> int:
+def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int = 60, json: bool = False) -> int:
     """The same games in flight, split over 1, 2, 4, 8 and 16 workers.
 
     Parameters

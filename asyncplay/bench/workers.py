@@ -19,11 +19,10 @@ from asyncplay.bench.watched import Watched
 
 COUNTS = (1, 2, 4, 8, 16)
 LEARN_S, WINDOW_S, SETTLE_S = 15.0, 0.5, 0.3  # short windows: within seconds the machine itself drifts by a third
-ROUNDS = 80
 
 
 def measure(
-    game: str = "connect4", backend: str = "auto", counts: Sequence[int] = COUNTS, rounds: int = ROUNDS
+    game: str = "connect4", backend: str = "auto", *, counts: Sequence[int] = COUNTS, rounds: int
 ) -> dict[str, Any]:
     """A row for each number of workers; ``of_best_with_fewer`` is 1 for the first."""
     rates: list[list[float]] = []
