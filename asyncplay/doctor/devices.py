@@ -25,7 +25,7 @@ def look_at_devices(config: Config) -> list[Finding]:
     def open_integers(option: Candidate) -> Backend:
         return device.open_backend(option.backend, shape, weights, 0, option.threads, sample=sample)
 
-    choice = choice.with_figures(device.choose([integers], open_integers, sample).figures)
+    choice = choice.with_figures(device.choose([integers], open_integers, sample, budget_s=neural.FIGURE_S).figures)
     found = [judge_choice(choice, f"{shape.kind} {shape.blocks} x {shape.width} of {game.name}")]
     for option in dict.fromkeys(figure.candidate for figure in choice.figures):
         if option.backend not in device.ON_CPU:

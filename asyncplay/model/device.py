@@ -149,7 +149,7 @@ def choose(
     open_candidate: Callable[[Candidate], Backend],
     sample: Positions,
     *,
-    budget_s: float = 3.0,
+    budget_s: float,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Choice:
     """Measure every candidate on ``sample`` and sort by speed. They take turns until the budget is spent: a machine
