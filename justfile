@@ -27,3 +27,11 @@ bench name *arguments:
 # Write the golden files anew; read the difference before you commit it
 golden:
     scripts/dev pytest -q -m "not slow" --golden
+
+# Runs of two commits with the same seeds, compared bit for bit
+same-bits old new="HEAD":
+    scripts/dev python scripts/same_bits.py {{old}} {{new}}
+
+# Figures of the package's structure
+shape:
+    scripts/dev python scripts/shape.py

@@ -50,7 +50,7 @@ class Showing:
     detach: bool = False  # not at all: it goes on by itself
 
 
-def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
+def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing()) -> int:  # frozen
     """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
     playable.require(config)
     folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -64,7 +64,7 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing())
     return _detach(folder, ["train", str(folder / "config.toml"), "--run", str(folder)], showing)
 
 
-def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> int:  # noqa: B008  # frozen
+def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> int:  # frozen
     """Go on with the run in ``folder``, flags laid over its configuration."""
     resume.require(folder)
     with _opened(folder, "--resume") as log_file:

@@ -37,8 +37,8 @@ class Spine:
         *,
         workers: int,
         settings: Settings,
-        limits: Limits = Limits(),  # noqa: B008  # frozen
-        patience: Patience = Patience(),  # noqa: B008
+        limits: Limits = Limits(),  # frozen
+        patience: Patience = Patience(),  # noqa: B008  # frozen
         depth: int = 1,
         is_lockstep: bool = False,
         keeper: Keeper | None = None,

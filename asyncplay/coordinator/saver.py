@@ -36,8 +36,8 @@ class Saver:
         run_folder: Path,
         capture: Callable[[], Awaitable[Snapshot]],
         *,
-        schedule: Schedule = Schedule(),  # noqa: B008  # frozen
-        keep: Keep = Keep(),  # noqa: B008
+        schedule: Schedule = Schedule(),  # frozen
+        keep: Keep = Keep(),  # noqa: B008  # frozen
     ) -> None:
         self._folder, self._capture, self._schedule, self._keep = run_folder / FOLDER, capture, schedule, keep
         self._asked = asyncio.Event()

@@ -96,7 +96,7 @@ class Trainer:
         limiter: Limiter,
         *,
         seed: int,
-        publishing: Publishing = Publishing(),  # noqa: B008  # frozen
+        publishing: Publishing = Publishing(),  # frozen
         turns: tuple[Ints, Ints] | None = None,  # int32[Y, F] and int32[Y, A], the symmetries of the game
         published: Published | None = None,  # what the backend begins with; None: the learner's weights, version 0
         last_version: int = 0,  # that was ever given; the next one is higher

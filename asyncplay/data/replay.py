@@ -60,7 +60,7 @@ class Replay:
         players: int,
         *,
         cards: int = 0,  # whose holders the rows tell
-        window: Window = Window(),  # noqa: B008  # frozen
+        window: Window = Window(),  # frozen
         block_rows: int = 16_384,
     ) -> None:
         self.inserted = 0  # rows that ever came

@@ -1,0 +1,108 @@
+"""The shape of the package in figures: run it before and after a change of structure.
+
+    scripts/dev python scripts/shape.py [FOLDER]
+
+Statements are those of the syntax tree, docstrings apart. A helper called once is a function or method whose name
+occurs once in the whole package besides its definition, as a call in its own module.
+"""
+
+import ast
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Body(NamedTuple):
+    place: str
+    name: str
+    lines: int
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "asyncplay"
+    modules = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.py"))}
+    trees = {str(path): ast.parse(text) for path, text in modules.items()}
+    bodies = [body for place, tree in trees.items() for body in _bodies(place, tree)]
+    once = list(_called_once(trees))
+    lengths = sorted((text.count("\n"), str(path)) for path, text in modules.items())
+    print(f"modules {len(modules)}, at the top {sum(len(path.parts) == 1 for path in modules)}")
+    print(f"statements {sum(map(_statements, trees.values())):,}")
+    print(f"functions {len(bodies):,}, called once {len(once):,}: {len(once) / len(bodies):.1%}")
+    _print_bodies(bodies)
+    print("longest modules " + ", ".join(f"{path} {lines}" for lines, path in reversed(lengths[-5:])))
+    doubled = _doubled_classes(trees)
+    print(f"class names in several modules {len(doubled)}: {', '.join(sorted(doubled))}")
+    imports = {place: _imports(tree) for place, tree in trees.items()}
+    widest = sorted(imports.items(), key=lambda pair: -len(pair[1]))[:3]
+    print("widest imports " + ", ".join(f"{place} {len(names)}" for place, names in widest))
+    return 0
+
+
+def _statements(tree: ast.Module) -> int:
+    docstrings = sum(
+        ast.get_docstring(node, clean=False) is not None
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS))
+    )
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) - docstrings
+
+
+def _bodies(place: str, tree: ast.Module) -> Iterator[Body]:
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            first = 1 if ast.get_docstring(node) is not None and len(node.body) > 1 else 0
+            yield Body(place, node.name, (node.body[-1].end_lineno or 0) - node.body[first].lineno + 1)
+
+
+def _print_bodies(bodies: list[Body]) -> None:
+    under = sum(body.lines < 30 for body in bodies) / len(bodies)
+    longest = sorted(bodies, key=lambda body: -body.lines)[:5]
+    print(f"bodies under 30 lines {under:.1%}, over 60 {sum(body.lines > 60 for body in bodies)}")
+    print("longest bodies " + ", ".join(f"{body.place}:{body.name} {body.lines}" for body in longest))
+
+
+def _called_once(trees: dict[str, ast.Module]) -> Iterator[str]:
+    mentions, calls = Counter[str](), defaultdict[str, list[str]](list)
+    for place, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                mentions[_name(node)] += 1
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                calls[_name(node.func)].append(place)
+    for place, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, FUNCTIONS) and mentions[node.name] == 1 and calls[node.name] == [place]:
+                yield f"{place}:{node.name}"
+
+
+def _name(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _doubled_classes(trees: dict[str, ast.Module]) -> set[str]:
+    """Public ones; the sibling files of methods/* may share theirs."""
+    places = defaultdict[str, set[str]](set)
+    for place, tree in trees.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                parts = Path(place).parts
+                places[node.name].add(f"methods/{parts[-1]}" if parts[0] == "methods" else place)
+    return {name for name, found in places.items() if len(found) > 1}
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    names = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("asyncplay"):
+            names.add(node.module or "")
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names if alias.name.startswith("asyncplay")}
+    return names
+
+
+if __name__ == "__main__":
+    sys.exit(main())
