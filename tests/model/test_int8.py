@@ -1,6 +1,7 @@
 """Integers instead of floats: nearly the same answers, or none of it."""
 
 import logging
+import re
 
 import numpy as np
 import onnx
@@ -9,10 +10,12 @@ import pytest
 from model_cases import BOARD, ENCODER, MLP, random_positions, shaken
 
 from asyncplay.model import onnx_graph, quantize
-from asyncplay.model.backends.int8_backend import MOST_KL, MOST_VALUE_ERROR, Int8Backend, divergence
-from asyncplay.model.backends.onnx_backend import OnnxBackend
+from asyncplay.model.backends import int8_backend
+from asyncplay.model.backends.int8_backend import MOST_KL, MOST_VALUE_ERROR, Int8Backend, compare, divergence
+from asyncplay.model.backends.onnx_backend import OnnxBackend, make_session
 from asyncplay.model.nets import build
 from asyncplay.model.weights import snapshot
+from asyncplay.payloads import Estimates, Positions
 
 SHAPES = [MLP, BOARD, ENCODER]
 
@@ -66,15 +69,78 @@ def test_a_bias_on_weights_of_nothing_is_kept():
     assert (small.priors != exact.priors).any(), "nothing was quantised"
 
 
-def test_a_network_that_does_not_bear_it_stays_in_floats(caplog):
-    """Logits of hundreds: a rounding of one part in 255 changes which action is the best."""
-    weights = {name: value * (300 if name.startswith("policy") else 1) for name, value in weights_of(MLP).items()}
+def unsaturated(model, threads):
+    """A session that multiplies the rounded numbers in floats.
+
+    A processor with VNNI sums products of bytes exactly, and so does this; one without saturates, and is further
+    from float32 than quantising alone would be.
+    """
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+@pytest.fixture(params=[make_session, unsaturated], ids=["this processor's products", "exact products"])
+def products(request, monkeypatch):
+    """What quantised networks are multiplied by."""
+    monkeypatch.setattr(int8_backend, "make_session", request.param)
+
+
+def deafened(head):
+    """A network whose ``head`` hears nothing in bytes, while the other one is deaf anyway.
+
+    One hidden unit is always 1e5, and no head listens to it. A step of the layer's bytes is then 1e5 / 255, so all
+    other units become 0 before any product is computed: no kernel can bring them back.
+    """
+    weights = weights_of(MLP)
+    weights["hidden.2.weight"][0], weights["hidden.2.bias"][0] = 0, 1e5
+    for name in ("policy", "value.0"):
+        weights[f"{name}.weight"] *= 10 if name.startswith(head) else 0
+        weights[f"{name}.weight"][:, 0] = 0
+    return weights
+
+
+@pytest.mark.usefixtures("products")
+@pytest.mark.parametrize("head", ["policy", "value"])
+def test_a_network_of_which_one_head_does_not_bear_it_stays_in_floats(head, caplog):
+    """By a wide margin, so that no rounding decides; the other head alone would have passed."""
     rows = random_positions(MLP, 200)
     with caplog.at_level(logging.WARNING):
-        small, exact = answers(MLP, weights, rows)
+        small, exact = answers(MLP, deafened(head), rows)
 
     np.testing.assert_array_equal(small.priors, exact.priors)
-    assert "version 1 stays in float32, in int8 it has KL" in caplog.text
+    np.testing.assert_array_equal(small.values, exact.values)
+    found = re.search(r"version 1 stays in float32, in int8 it has KL (\S+) .* values differ by (\S+) ", caplog.text)
+    kl, value_error = map(float, found.groups())
+    if head == "policy":
+        assert kl > 10 * MOST_KL
+        assert value_error < MOST_VALUE_ERROR / 10
+    else:
+        assert kl < MOST_KL / 10
+        assert value_error > 10 * MOST_VALUE_ERROR
+
+
+ROWS = Positions(np.zeros((2, 1), np.float32), np.array([0, 1, 0, 1], np.int32), np.array([0, 2, 4], np.int32))
+WANTED = Estimates(np.full(4, 0.5, np.float32), np.zeros((2, 3), np.float32), 0)
+
+
+@pytest.mark.parametrize(
+    ("priors", "values", "is_small"),
+    [
+        ([0.5, 0.5, 0.5, 0.5], [[0, 0, 0], [0, 0, 0]], True),
+        ([0.51, 0.49, 0.5, 0.5], [[0.019, 0.019, 0], [0, 0, 0]], True),
+        ([0.55, 0.45, 0.5, 0.5], [[0, 0, 0], [0, 0, 0]], False),
+        ([0.5, 0.5, 0.5, 0.5], [[0.021, 0.021, 0], [0, 0, 0]], False),
+        ([0.5, 0.5, 0.5, 0.5], [[0, 0, 5], [0, 0, 5]], True),  # what is believed behind the values of two players
+        ([np.nan, 0.5, 0.5, 0.5], [[0, 0, 0], [0, 0, 0]], False),
+        ([0.5, 0.5, 0.5, 0.5], [[np.nan, 0, 0], [0, 0, 0]], False),
+    ],
+)
+def test_answers_are_compared_by_policy_and_by_value(priors, values, is_small):
+    """Half of the mean KL of .55 against even odds is 2.5e-3; .021 in half of the values is .0105 on average."""
+    found = Estimates(np.array(priors, np.float32), np.array(values, np.float32), 0)
+    assert compare(WANTED, found, ROWS, 2).is_small is is_small
 
 
 def test_a_publish_is_measured_on_the_latest_rows():

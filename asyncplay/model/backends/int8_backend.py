@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -20,6 +21,24 @@ MOST_VALUE_ERROR = 0.01  # mean distance of the values, which run from -1 to 1
 WEIGHT_LIMITS = (127, 63)  # without VNNI, products of full bytes overflow; those of half the range do not
 RECENT_ROWS, RECENT_EVERY = 512, 16
 LEAST_PRIOR = 1e-9
+
+
+class Difference(NamedTuple):
+    """How far answers in integers are from those in float32, over some rows."""
+
+    kl: float  # mean over the rows, in nats
+    value_error: float  # mean distance, over the rows and players
+
+    @property
+    def is_small(self) -> bool:
+        """False also of a NaN."""
+        return self.kl <= MOST_KL and self.value_error <= MOST_VALUE_ERROR
+
+    def __str__(self) -> str:
+        return (
+            f"KL {self.kl:.1e} (at most {MOST_KL:.0e}), "
+            f"values differ by {self.value_error:.1e} (at most {MOST_VALUE_ERROR:.0e})"
+        )
 
 
 class Int8Backend(OnnxBackend):
@@ -50,16 +69,11 @@ class Int8Backend(OnnxBackend):
         for limit in WEIGHT_LIMITS:
             model = quantize.quantized(self._graph, weights, ranges, limit)
             session = make_session(model, self._threads)
-            found = _answers(session, recent)
-            kl = divergence(wanted.priors, found.priors, recent)
-            error = float(np.abs(wanted.values - found.values)[:, : self._players].mean())
-            words = (
-                f"KL {kl:.1e} (at most {MOST_KL:.0e}), values differ by {error:.1e} (at most {MOST_VALUE_ERROR:.0e})"
-            )
-            if kl <= MOST_KL and error <= MOST_VALUE_ERROR:
-                log.info("version %d in int8: %s", version, words)
+            difference = compare(wanted, _answers(session, recent), recent, self._players)
+            if difference.is_small:
+                log.info("version %d in int8: %s", version, difference)
                 return Prepared(version, session)
-        log.warning("version %d stays in float32, in int8 it has %s", version, words)
+        log.warning("version %d stays in float32, in int8 it has %s", version, difference)
         return exact
 
     def _ranges(self, weights: Mapping[str, Array], rows: Positions) -> dict[str, quantize.Range]:
@@ -71,6 +85,12 @@ class Int8Backend(OnnxBackend):
         seen = dict(zip(names, session.run(names, {onnx_graph.INPUT: features}), strict=True))
         seen[onnx_graph.INPUT] = features
         return {name: quantize.range_of(seen[name]) for name in sorted(quantize.linear_inputs(self._graph))}
+
+
+def compare(wanted: Estimates, found: Estimates, rows: Positions, players: int) -> Difference:
+    """Policies and values; what a network believes stands behind the values and is left out."""
+    distances = np.abs(wanted.values - found.values)[:, :players]
+    return Difference(divergence(wanted.priors, found.priors, rows), float(distances.mean()))
 
 
 def divergence(wanted: Floats, found: Floats, rows: Positions) -> float:
