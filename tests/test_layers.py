@@ -1,8 +1,10 @@
 """Who may import whom, read from the source: also imports inside functions count."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -165,6 +167,24 @@ def reachable(room: str) -> set[str]:
 def test_a_library_is_imported_only_at_its_home(library):
     users = [module for module in modules() if library in libraries_of(source(module))]
     assert [user for user in users if not any(is_in(user, home) for home in HOMES[library])] == []
+
+
+def test_every_library_is_one_that_the_project_says_it_needs():
+    """By name alone; the wheel's test runs without those of the extras."""
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *extras["openspiel"], *extras["parquet"]]
+    parts = {"pyspiel", "pydantic_core"}  # of open_spiel and of pydantic
+    declared = {re.match(r"\w+", line).group() for line in lines} | parts
+    libraries = set().union(*(libraries_of(source(module)) for module in modules())) - sys.stdlib_module_names
+    assert libraries - declared == set()
+
+
+def test_every_extra_that_a_message_names_can_be_installed():
+    extras = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = set().union(*(re.findall(r"asyncplay\[(\w+)\]", source(module)) for module in modules()))
+    assert named == {"openspiel", "parquet"}
+    assert named <= extras.keys()
 
 
 def loaded_by(code: str) -> set[str]:

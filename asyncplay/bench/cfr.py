@@ -83,7 +83,7 @@ class _Theirs:
         try:
             import pyspiel
         except ImportError:
-            raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[dev]'") from None
+            raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'") from None
         self._solver: Any = pyspiel.ExternalSamplingMCCFRSolver(pyspiel.load_game(game), 1)
 
     def run_for(self, seconds: float) -> tuple[float, float]:

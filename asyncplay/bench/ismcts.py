@@ -36,7 +36,7 @@ def library() -> Path:
     """The compiled adapter; compiled now if it is not there yet."""
     found = find_spec("pyspiel")
     if found is None or found.origin is None:
-        raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[dev]'")
+        raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'")
     pyspiel = Path(found.origin)
     digest = hashlib.sha256(SOURCE.read_bytes() + f"{pyspiel}{pyspiel.stat().st_mtime_ns}".encode())
     path = cache_folder().parent / f"ismcts-{digest.hexdigest()[:16]}.so"

@@ -69,7 +69,7 @@ def opponent(name: str, game: GameSpec) -> Opponent:
     try:
         return OpenSpielOpponent(game.name, int(rollouts))
     except ModuleNotFoundError:
-        raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[dev]'") from None
+        raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'") from None
 
 
 def _rules(game: GameSpec) -> RulesOpponent:
