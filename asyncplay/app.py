@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from asyncplay import detach, playable, resume
-from asyncplay.config import Config, Overrides
+from asyncplay.config import SHIPPED, Config, Overrides
 from asyncplay.data import lock
 from asyncplay.data.tensorboard import EventFile
 from asyncplay.errors import AsyncplayError, RunFailed
@@ -37,8 +37,8 @@ Result = TypeVar("Result")
 
 
 def default_config() -> Path:
-    """configs/default.toml of the checkout, wherever the command is run from."""
-    return Path(__file__).parent.parent / "configs" / "default.toml"
+    """What a command without a configuration uses, wherever it is run from."""
+    return SHIPPED / "default.toml"
 
 
 @dataclass(frozen=True, slots=True)

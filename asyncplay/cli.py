@@ -6,12 +6,13 @@ from typing import Annotated
 
 from cyclopts import App, CoercionError, CycloptsError, Parameter
 
+import asyncplay
 from asyncplay import cli_data
 from asyncplay.errors import AsyncplayError
 
 EXIT_MISTAKE, EXIT_UNWELL = 2, 3
 
-app = App(name="asyncplay", help="Self-play training on the machine you have.")
+app = App(name="asyncplay", help="Self-play training on the machine you have.", version=asyncplay.__version__)
 bench = App(name="bench", help="Measure one published table here.")
 app.command(bench)
 app.command(cli_data.data)
@@ -44,7 +45,7 @@ def train(
     Parameters
     ----------
     config
-        A TOML file; without one, configs/default.toml.
+        A TOML file, or the name of a configuration that comes with asyncplay, such as blob; without one, default.
     run
         The folder of the run; by default runs/GAME-TIME.
     resume
@@ -69,7 +70,7 @@ def train(
         Whether to write event files for TensorBoard into the run's folder; they are, unless you say no.
     """
     from asyncplay import app as build
-    from asyncplay.config import load
+    from asyncplay.config import find, load
     from asyncplay.shortcuts import as_typed, lay_over, seconds
 
     shortcuts = {
@@ -83,7 +84,8 @@ def train(
     with as_typed(lay_over(settings, shortcuts)):
         showing = build.Showing(headless=headless, json_lines=json_lines, detach=detach)
         if resume is None:
-            return build.train(load(config or build.default_config(), settings), run_dir=run, showing=showing)
+            path = build.default_config() if config is None else find(config)
+            return build.train(load(path, settings), run_dir=run, showing=showing)
         if config is not None or run is not None:
             raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
         return build.go_on(resume, settings, showing=showing)

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ from asyncplay.errors import ConfigError
 
 Overrides = Mapping[str, Mapping[str, str]]
 """Section, key, text: what the flags say."""
+
+SHIPPED = Path(__file__).parent / "configs"
+"""The configurations that come with the package; in a checkout a link to configs/ at its top."""
 
 
 class Section(BaseModel):
@@ -425,6 +429,22 @@ class Config(Section):
     load: LoadSection = LoadSection()
 
 
+def find(name: Path) -> Path:
+    """The file of that name; where there is none, the configuration shipped as NAME or configs/NAME.toml."""
+    shipped = {path.stem: path for path in SHIPPED.glob("*.toml")}
+    for stem, path in shipped.items():
+        if name in (Path(stem), Path("configs", path.name)) and not os.path.isfile(name):
+            return path
+    try:
+        name.stat()
+    except FileNotFoundError:
+        others = _hint(_similar(name)) or f"; by name there are {', '.join(sorted(shipped))}"
+        raise ConfigError(f"{name}: no such file{others}") from None
+    except OSError:
+        pass  # who reads it says why
+    return name
+
+
 def load(path: Path | None, overrides: Overrides | None = None) -> Config:
     """Read a TOML file, lay the flags over it, check all of it; ConfigError has a line for each mistake."""
     values = _read(path) if path is not None else {}
@@ -464,12 +484,17 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
-        raise ConfigError(f"{path}: no such file{_hint([str(path.parent / name) for name in near])}") from None
+        raise ConfigError(f"{path}: no such file{_hint(_similar(path))}") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: is no TOML: {error}") from None
+
+
+def _similar(path: Path) -> list[str]:
+    """The TOML file of the same folder whose name looks most like this one's."""
+    near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
+    return [str(path.parent / name) for name in near]
 
 
 def _underscored(section: Mapping[str, str]) -> dict[str, str]:

@@ -10,15 +10,13 @@ from asyncplay.errors import RunFailed
 READY = "ASYNCPLAY_READY"
 """Names the variable with the descriptor through which a detached run says that it can be watched."""
 
-ENTRY = "import sys; from asyncplay.cli import main; sys.exit(main())"
-
 
 def start(folder: Path, words: list[str]) -> int:
     """Run ``asyncplay WORDS``, with all it says in ``folder``/out.log; return its pid once it listens."""
     ours, theirs = os.pipe()
     with (folder / "out.log").open("ab") as out:
         process = subprocess.Popen(
-            [sys.executable, "-c", ENTRY, *words],
+            [sys.executable, "-m", "asyncplay", *words],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
+import asyncplay
 from asyncplay import cli
 from asyncplay.config import load
 
@@ -40,6 +41,20 @@ def mistakes(capsys, *words: str) -> list[str]:
 def test_help_is_no_mistake(capsys):
     assert cli.main(["--help"]) == 0
     assert "train" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"{asyncplay.__version__}\n"
+
+
+def test_a_configuration_has_a_name(monkeypatch, tmp_path):
+    found = []
+    monkeypatch.setattr("asyncplay.app.train", lambda config, **rest: found.append(config.game.name))
+    monkeypatch.chdir(tmp_path)
+    for words in ([], ["leduc"], ["configs/leduc.toml"]):
+        cli.main(["train", *words])
+    assert found == ["blob", "leduc", "leduc"]
 
 
 def test_the_help_of_train_lists_every_key(capsys):

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from asyncplay import cli
-from asyncplay.config import Config, dump, keys, load
+from asyncplay.config import Config, dump, find, keys, load
 from asyncplay.errors import ConfigError
 
 CONFIGS = Path(__file__).parent.parent / "configs"
@@ -173,6 +173,40 @@ def test_a_missing_file_suggests_its_neighbour(file):
     ]
     assert complaints(path.with_name("zzzzzz.toml")) == [f"{path.with_name('zzzzzz.toml')}: no such file"]
     assert complaints(path / "below.toml") == [f"{path / 'below.toml'}: cannot be read: Not a directory"]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in CONFIGS.glob("*.toml")])
+def test_a_shipped_configuration_is_found_by_name_from_anywhere(name, tmp_path, monkeypatch):
+    """And by the path that it has in a checkout; it is the file that people edit there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir()
+    for typed in (name, f"configs/{name}.toml", f"./{name}"):
+        assert find(Path(typed)).samefile(CONFIGS / f"{name}.toml")
+
+
+def test_a_file_comes_before_a_shipped_configuration(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").mkdir()
+    for name in ("blob", "configs/blob.toml"):
+        (tmp_path / name).write_text("[train]\nseed = 7\n")
+        assert find(Path(name)) == Path(name)
+
+
+def test_a_name_that_nothing_has_is_told_which_there_are(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ", ".join(sorted(path.stem for path in CONFIGS.glob("*.toml")))
+    for typed in ("blbo", "blob.toml", "configs/blbo.toml", "elsewhere/blob.toml"):
+        with pytest.raises(ConfigError, match=f"^{typed}: no such file; by name there are {names}$"):
+            find(Path(typed))
+    path = file("")
+    with pytest.raises(ConfigError, match=f"no such file; did you mean {path}\\?$"):
+        find(path.with_name("smoe.toml"))
+
+
+def test_what_cannot_be_looked_at_is_left_to_the_reader(file):
+    """Which names the reason."""
+    below = file("") / "below.toml"
+    assert find(below) == below
 
 
 def test_a_directory_is_no_file(tmp_path):
