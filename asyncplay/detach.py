@@ -7,13 +7,17 @@ from pathlib import Path
 
 from asyncplay.errors import RunFailed
 
-READY = "ASYNCPLAY_READY"
+PREFIX = "ASYNCPLAY_"
+"""Of variables that a process sets for those which it starts and which end with it: a detached run does not."""
+
+READY = f"{PREFIX}READY"
 """Names the variable with the descriptor through which a detached run says that it can be watched."""
 
 
 def start(folder: Path, words: list[str]) -> int:
     """Run ``asyncplay WORDS``, with all it says in ``folder``/out.log; return its pid once it listens."""
     ours, theirs = os.pipe()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     with (folder / "out.log").open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "asyncplay", *words],
@@ -22,7 +26,7 @@ def start(folder: Path, words: list[str]) -> int:
             stderr=out,
             start_new_session=True,
             pass_fds=[theirs],
-            env={**os.environ, READY: str(theirs)},
+            env={**environment, READY: str(theirs)},
         )
     os.close(theirs)
     with open(ours, "rb") as pipe:

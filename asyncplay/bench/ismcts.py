@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from asyncplay.errors import AsyncplayError
-from asyncplay.games.kernels import cache_folder
+from asyncplay.games.kernel_cache import cache_folder
 from asyncplay.games.spec import GameSpec
 from asyncplay.worker.foreign import library_name
 
@@ -39,7 +39,10 @@ def library() -> Path:
         raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'")
     pyspiel = Path(found.origin)
     digest = hashlib.sha256(SOURCE.read_bytes() + f"{pyspiel}{pyspiel.stat().st_mtime_ns}".encode())
-    path = cache_folder().parent / f"ismcts-{digest.hexdigest()[:16]}.so"
+    folder = cache_folder()
+    if folder is None:
+        raise AsyncplayError(f"{PREFIX}N has no safe place for its adapter; set XDG_CACHE_HOME to a folder of your own")
+    path = folder.parent / f"ismcts-{digest.hexdigest()[:16]}.so"
     if not path.exists():
         _compile(pyspiel, path)
     return path

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from asyncplay.doctor.finding import Figure, Finding
-from asyncplay.errors import AsyncplayError
 
 FILES_OF_A_RUN = 64
 FILES_OF_A_WORKER = 16
@@ -115,16 +114,20 @@ def look_at_terminal() -> Finding:
 
 
 def look_at_kernels() -> Finding:
-    from asyncplay.games.kernels import cache_folder
+    """Whether the cache of kernels is ours alone, and whole."""
+    from asyncplay.games import kernel_cache
 
     try:
-        folder = cache_folder()
-    except AsyncplayError as error:
-        return Finding("kernels", "broken", str(error), "set XDG_CACHE_HOME to a folder that can be written")
-    words = f"kept in {folder}"
-    if not any(folder.rglob("*.nbi")):
-        return Finding("kernels", "fine", f"{words}; none there yet, the first run compiles them")
-    return Finding("kernels", "fine", words)
+        folder = kernel_cache.usual_folder()
+    except kernel_cache.UnsafeFolder as error:
+        return Finding("kernels", "slow", f"compiled anew by every run: {error.flaw}", error.cure)
+    files = kernel_cache.files(folder)
+    damaged = [file for file in files if kernel_cache.is_damaged(file)]
+    words = f"kept in {folder}, which is private"
+    if damaged:
+        words += f"; {len(damaged)} of {len(files)} files are damaged, {damaged[0].name} for one"
+        return Finding("kernels", "slow", words, f"rm -r {folder}; or leave it: a run compiles what it needs again")
+    return Finding("kernels", "fine", words if files else f"{words}; none there yet, the first run compiles them")
 
 
 def nearest(folder: Path) -> Path:

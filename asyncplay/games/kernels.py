@@ -15,30 +15,19 @@ its own, so the calls are bound while compiling and cost nothing. Functions cann
 numba then writes their address into the code and refuses to cache it.
 """
 
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from numba import njit, types
-from numba.core import config as numba_config
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.core.typing.typeof import typeof
 from numba.extending import models, register_model, typeof_impl
 
-from asyncplay.errors import AsyncplayError
+from asyncplay.games.kernel_cache import KernelCache, cache_folder
 
 Kernel = Any  # a numba dispatcher
-config: Any = numba_config  # its names are made while it is imported, so no checker knows them
-KEPT_FOLDERS = 16
 Progress = Callable[[int, int, str], None]
 
 # No kernel allocates: without _nrt numba leaves out the counting of references to arrays, which for
@@ -53,11 +42,9 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare a kernel of exactly this signature; the decorated function is the dispatcher."""
 
     def declare(function: Callable[..., Any]) -> Kernel:
-        before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
-        try:  # numba looks the folder up here, and remembers it
-            dispatcher = njit(**_OPTIONS | {"cache": True})(function)
-        finally:
-            config.CACHE_DIR = before
+        dispatcher = njit(**_OPTIONS)(function)
+        if (folder := cache_folder()) is not None:
+            dispatcher._cache = KernelCache(function, folder)
         dispatcher.contract = signature
         return dispatcher
 
@@ -87,50 +74,6 @@ def _title(dispatcher: Kernel) -> str:
     """Where a kernel lives and its name, without the package: games.connect4.play."""
     module = dispatcher.py_func.__module__.removeprefix("asyncplay.")
     return f"{module}.{dispatcher.py_func.__name__}"
-
-
-@cache
-def cache_folder() -> Path:
-    """The folder of compiled kernels: in the user's cache directory, named by what was compiled.
-
-    numba notices a changed file, but not a changed helper in another file: hence the hash.
-    """
-    for place in (_user_cache(), Path(tempfile.gettempdir()) / f"asyncplay-{os.getuid()}"):
-        folder = place / f"kernels-{source_hash()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            _drop_old(place)
-            return folder
-    raise AsyncplayError(f"no writable folder for compiled kernels: {_user_cache()}; set XDG_CACHE_HOME")
-
-
-def _drop_old(place: Path) -> None:
-    """Remove the folders of older sources, all but the latest few."""
-    with suppress(FileNotFoundError):  # another process may be doing the same
-        folders = sorted(place.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime)
-        for folder in folders[:-KEPT_FOLDERS]:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def source_hash() -> str:
-    """A hash over the sources of games/, search/ and what they take constants and helpers from, names included."""
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(
-        [*root.glob("games/**/*.py"), *root.glob("search/**/*.py"), root / "rng.py", root / "payloads.py"]
-    ):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-def _user_cache() -> Path:
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen) / "asyncplay"
-    home = Path.home()
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "asyncplay"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -28,7 +28,7 @@ def test_a_fresh_process_finds_all_kernels_on_the_disk():
 
 @pytest.mark.process
 def test_the_cache_lies_where_the_user_wants_it(tmp_path):
-    code = "from asyncplay.games import kernels; print(kernels.cache_folder())"
+    code = "from asyncplay.games import kernel_cache; print(kernel_cache.cache_folder())"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={"XDG_CACHE_HOME": str(tmp_path), "PATH": ""},

@@ -1,0 +1,227 @@
+"""Where compiled kernels are kept, and who may have written what is found there.
+
+numba unpickles the files of its cache, and LLVM runs them: whoever can write there can run code as us, and a file
+that is cut off or overwritten may crash the process. So the folder must be ours alone, and every file carries the
+SHA-256 of the rest of it: what does not agree is never unpickled but compiled again.
+"""
+
+import atexit
+import hashlib
+import os
+import pickle
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config as numba_config
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from asyncplay.errors import AsyncplayError
+
+KEPT_FOLDERS = 16
+SEAL_BYTES = hashlib.sha256().digest_size
+TEMPORARY = "ASYNCPLAY_KERNELS"
+"""Names the variable with the temporary place of kernels, for the processes that this one starts; empty: none."""
+
+config: Any = numba_config  # its names are made while it is imported, so no checker knows them
+
+
+class UnsafeFolder(AsyncplayError):
+    """A folder that cannot be used or that others could change; ``flaw`` is what is wrong with it."""
+
+    def __init__(self, flaw: str, cure: str) -> None:
+        super().__init__(f"{flaw}; {cure}")
+        self.flaw, self.cure = flaw, cure
+
+
+@cache
+def cache_folder() -> Path | None:
+    """The folder of compiled kernels; None if no place for it is safe, and then every process compiles its own.
+
+    Without a safe place in the user's cache directory it is a temporary one of this process, which those that it
+    starts share, so that workers do not compile what we have compiled.
+    """
+    try:
+        return usual_folder()
+    except UnsafeFolder as error:
+        if TEMPORARY not in os.environ:
+            os.environ[TEMPORARY] = str(_make_temporary() or "")
+            users = "this run alone" if os.environ[TEMPORARY] else "each process alone"
+            _warn(f"kernels are compiled for {users}: {error}")
+    place = os.environ[TEMPORARY]
+    return make_private(Path(place) / _name()) if place else None
+
+
+def usual_folder() -> Path:
+    """In the user's cache directory, named by what was compiled; UnsafeFolder says why not.
+
+    numba notices a changed file, but not a changed helper in another file: hence the hash in the name.
+    """
+    folder = make_private(_user_cache() / _name())
+    _drop_old(folder.parent)
+    return folder
+
+
+def make_private(folder: Path) -> Path:
+    """Make a folder that we alone can write to and return its real path; UnsafeFolder if it is not so.
+
+    It must be ours and no link. Of those above it, others may neither be the owners, root apart, nor write there,
+    unless the sticky bit keeps them from renaming what is not theirs.
+    """
+    try:
+        _make(folder)
+        folder = folder.parent.resolve() / folder.name
+        for place in (folder, *folder.parents):
+            status = place.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                raise UnsafeFolder(f"{place} is a link", "remove it")
+            if status.st_uid not in ({os.getuid()} if place == folder else {0, os.getuid()}):
+                raise UnsafeFolder(f"{place} belongs to user {status.st_uid}", _ELSEWHERE)
+            if status.st_mode & 0o022 and (place == folder or not status.st_mode & stat.S_ISVTX):
+                cure = f"remove {place}: they may have written there" if place == folder else f"chmod go-w {place}"
+                raise UnsafeFolder(f"others can write to {place}", cure)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UnsafeFolder(f"{folder} cannot be written: {error.strerror}", _ELSEWHERE) from None
+    return folder
+
+
+_ELSEWHERE = "set XDG_CACHE_HOME to a folder of your own"
+
+
+class KernelCache(FunctionCache):
+    """numba's cache of one kernel, its files sealed. A disk that takes nothing costs the cache, not the run."""
+
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = str(folder), "UserProvidedCacheLocator"
+        try:  # numba looks them up here, and remembers
+            super().__init__(function)
+        finally:
+            config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
+        self._cache_file = SealedFiles(self._cache_path, self._impl.filename_base, self._cache_file._source_stamp)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _warn_once(f"kernels cannot be kept in {self._cache_path}: {error.strerror}")
+
+
+class SealedFiles(IndexDataCacheFile):
+    """The index and the data of one kernel; the index says which source it is of."""
+
+    def _load_index(self) -> Any:
+        try:
+            stamp, overloads = self._read(self._index_path)
+        except OSError:  # not there yet, as a rule
+            return {}
+        return overloads if stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write(self._index_path, (self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))  # numba takes an OSError for a file that is not there
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _read(self, path: str) -> Any:
+        """OSError if it is damaged, as if it were not there."""
+        content = Path(path).read_bytes()
+        if not _is_whole(content):
+            _warn_once(f"damaged kernels in {self._cache_path} are compiled again")
+            raise OSError(f"{path} is damaged")
+        return pickle.loads(content[SEAL_BYTES:])
+
+    def _write(self, path: str, thing: Any) -> None:
+        content = self._dump(thing)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+
+def _is_whole(content: bytes) -> bool:
+    return hashlib.sha256(content[SEAL_BYTES:]).digest() == content[:SEAL_BYTES]
+
+
+def files(folder: Path) -> list[Path]:
+    """Every index and data file in a folder of kernels."""
+    return sorted(folder.rglob("*.nb[ic]"))
+
+
+def is_damaged(file: Path) -> bool:
+    """Whether a file of the cache is not as it was written."""
+    try:
+        return not _is_whole(file.read_bytes())
+    except OSError:
+        return True
+
+
+def source_hash() -> str:
+    """A hash over the sources of games/, search/ and what they take constants and helpers from, names included.
+
+    numba's version is in it: no version can be trusted to unpickle what another one wrote.
+    """
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(
+        [*root.glob("games/**/*.py"), *root.glob("search/**/*.py"), root / "rng.py", root / "payloads.py"]
+    ):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _name() -> str:
+    return f"kernels-{source_hash()}"
+
+
+def _user_cache() -> Path:
+    if chosen := os.environ.get("XDG_CACHE_HOME"):
+        return Path(chosen) / "asyncplay"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise UnsafeFolder("there is no home folder", _ELSEWHERE) from None
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "asyncplay"
+
+
+def _make(folder: Path) -> None:
+    """Whatever the umask: Path.mkdir gives its mode to the last folder alone."""
+    if not folder.parent.exists():
+        _make(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _make_temporary() -> Path | None:
+    """A new private folder that is removed when this process ends."""
+    with suppress(OSError, UnsafeFolder):
+        place = Path(tempfile.mkdtemp(prefix="asyncplay-"))
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+        return make_private(place)
+    return None
+
+
+def _drop_old(place: Path) -> None:
+    """Remove the folders of older sources, all but the latest few."""
+    with suppress(FileNotFoundError):  # another process may be doing the same
+        folders = sorted(place.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime)
+        for folder in folders[:-KEPT_FOLDERS]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _warn_once(line: str) -> None:
+    _warn(line)
+
+
+def _warn(line: str) -> None:
+    with suppress(OSError):  # nobody may read it
+        sys.stderr.write(f"asyncplay: warning: {line}\n")
