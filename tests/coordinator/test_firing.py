@@ -104,6 +104,13 @@ def test_half_waits_for_half_of_the_live_slots():
     assert seconds_until_due(IDLE._replace(rows=20, thinking=20), auto(Arm.HALF)) == 0.0
 
 
+def test_half_counts_rows_where_a_slot_asks_for_several():
+    """Twenty slots that think will bring 60 rows."""
+    view = IDLE._replace(thinking=20, rows_per_slot=3.0)
+    assert seconds_until_due(view._replace(rows=59), auto(Arm.HALF)) == pytest.approx(0.05)
+    assert seconds_until_due(view._replace(rows=60), auto(Arm.HALF)) == 0.0
+
+
 def test_all_waits_no_longer_than_the_launches_it_can_save():
     """Two thinkers can save two launches of 2 ms; ten rows have waited 1 ms each."""
     view = IDLE._replace(thinking=2, waited_row_s=0.010)

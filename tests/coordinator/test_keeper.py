@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from keeping import AT_ONCE, NEVER_S, PATIENT, Mouth, Rig, acknowledged, jobs_of, rig, until
 
-from asyncplay.coordinator.keeper import Limits
+from asyncplay.coordinator.keeper import SLICE, Limits
 from asyncplay.coordinator.supervise import Member, Phase
 from asyncplay.data.mark import read_mark
 from asyncplay.data.store import StoreError, open_read_only
@@ -42,6 +42,20 @@ async def test_a_game_that_is_not_stored_is_neither_counted_nor_acknowledged_nor
 
     assert at.counted == at.stored() == [0, 1, 2, 3]  # the end stores and counts what has come
     assert (at.books.done, at.keeper.stats().queued) == (4, 0)
+
+
+async def test_all_that_is_stored_at_the_end_is_counted_before_the_end(tmp_path):
+    """More games than are counted in one go: whoever reads the books after the end finds them complete."""
+    at = Rig(tmp_path, PATIENT)
+    async with at.keeper:
+        members = [at.hire(number) for number in range(SLICE)]
+        for number, member in enumerate(members):
+            for unit in range(4 * number, 4 * number + 4):
+                at.finish(member, unit)
+        assert at.counted == []
+    assert at.counted == at.stored() == list(range(4 * SLICE))
+    assert [len(acknowledged(member)) for member in members] == [4] * SLICE
+    assert (at.books.done, at.keeper.stats().queued) == (4 * SLICE, 0)
 
 
 async def test_the_worker_of_a_waiting_game_may_die_and_nobody_plays_it_again(tmp_path):

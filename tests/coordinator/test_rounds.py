@@ -151,6 +151,25 @@ def test_regrets_are_divided_by_the_workers_of_the_round_and_sums_are_added():
     np.testing.assert_array_equal(shop.table.values, expected)
 
 
+def test_asynchronous_regrets_are_divided_by_the_pieces_under_way_when_they_come():
+    """Three are out when the first comes, two when the second does, and again three once a worker has another."""
+    shop = Shop(None, 3, is_synchronous=False)
+    for number in range(3):
+        shop.give(number)
+    expected = np.zeros((N_ENTRIES, 2))
+    for number, divisor in ((1, 3), (0, 2), (2, 3)):
+        if number == 2:
+            shop.give(0)
+            shop.give(1)
+        worker = shop.workers[number]
+        rows, regrets, sums = walk(worker.regrets, worker.jobs[0][1])
+        entries = np.concatenate([np.arange(OFFSETS[row], OFFSETS[row + 1]) for row in rows])
+        expected[entries, REGRET] += regrets / divisor
+        expected[entries, SUM] += sums
+        shop.finish(number)
+        np.testing.assert_array_equal(shop.table.values, expected)
+
+
 def test_idle_workers_are_skipped_and_not_awaited():
     shop = Shop(100, 128, is_synchronous=True, pace=Pace(batch=100))
     assert [shop.give(number) for number in range(128)] == [True] * 100 + [False] * 28

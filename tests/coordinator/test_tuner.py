@@ -1,6 +1,7 @@
 """What the tuner learns, from made-up devices and crowds."""
 
 import json
+import math
 import random
 from dataclasses import asdict
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from asyncplay.bench import batching
 from asyncplay.coordinator.firing import Arm
-from asyncplay.coordinator.tuner import ServiceFit, Tuner, TunerState
+from asyncplay.coordinator.tuner import FIRST_GAP, ServiceFit, Tuner, TunerState
 
 EQUAL = dict.fromkeys(Arm, 10_000.0)
 
@@ -35,6 +36,13 @@ class World:
 
 def held(tuner):
     return Arm[tuner.state().arm]
+
+
+def settled(rates):
+    """A world in which the verdicts have been the same for long."""
+    world = World(Tuner(seed=1))
+    world.run(rates, 2_000)
+    return world
 
 
 def fitted(batches, fit=None):
@@ -157,8 +165,44 @@ def test_a_restored_tuner_holds_the_same_arm_at_once():
     restored.restore(TunerState(**json.loads(json.dumps(asdict(state)))))
 
     assert restored.arm is Arm.ALL
-    assert restored.fixed_s == state.fixed_s
-    assert restored.state().records.keys() == state.records.keys()
+    assert restored.state() == state
+    assert len({gap for _, _, gap in state.records.values()}) > 1  # so that there is something to be mistaken about
+
+
+def test_a_restored_tuner_measures_its_base_anew():
+    """It was in the middle of a trial, on a machine ten times as fast: neither counts any more."""
+    rates = EQUAL | {Arm.NONE: 20_000.0}
+    state = settled(rates).tuner.state()
+    world = World(Tuner(seed=1))
+    while world.tuner.arm is Arm.NONE:
+        world.run({arm: 10 * rate for arm, rate in rates.items()}, 1)
+    world.tuner.restore(state)
+
+    assert world.tuner.arm is Arm.NONE
+    world.run(rates, 40)
+    assert world.tuner.state().records == state.records, "a slower machine is no shift of the workload"
+
+
+def test_once_an_arm_is_adopted_the_edges_are_told_relative_to_it():
+    """Rates without noise: ALL makes 1.3 times the rows of the others, and its base is measured in its trial."""
+    tuner = Tuner(seed=1)
+    world, rates = World(tuner), EQUAL | {Arm.ALL: 13_000.0}
+    while held(tuner) is Arm.NONE:
+        world.run(rates, 1)
+        before = tuner.state().records
+    records = tuner.state().records
+
+    assert held(tuner) is Arm.ALL
+    gain = math.log(1.3)
+    assert records["ALL"][0] == 0.0
+    assert {name: edge for name, (edge, _, _) in records.items() if name != "ALL"} == pytest.approx(
+        {"NONE": -gain, "INTEGRAL": -gain, "HALF": -gain}, abs=1e-6
+    )
+    assert records["NONE"][2] == FIRST_GAP
+    gaps = {name: gap for name, (_, _, gap) in records.items()}
+    world.run(rates, 40)
+    assert {name: gap for name, (_, _, gap) in tuner.state().records.items()} == gaps, "its own rate is no shift"
+    assert before.keys() == records.keys()
 
 
 def test_reset_keeps_the_arm_as_a_guess_and_forgets_the_verdicts():

@@ -1,7 +1,9 @@
 """Checkpoints: what was saved comes back to the bit, what was damaged is named and never believed."""
 
 import json
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +82,36 @@ def test_the_last_three_and_every_fourth_stay(tmp_path):
         assert checkpoint.save(tmp_path, snapshot(step), Keep(last=3, every=4)) == step
     assert checkpoint.numbers(tmp_path) == [4, 8, 9, 10]
     assert {path.name for path in tmp_path.iterdir()} == {"000004", "000008", "000009", "000010"}
+
+
+def test_everything_is_synced_before_the_name_and_the_name_before_anything_is_let_go(tmp_path, monkeypatch):
+    """Whatever moment the power fails at, the newest checkpoint that has a name has all its bytes."""
+    checkpoint.save(tmp_path, snapshot(1))
+    events, sync, rename = [], os.fsync, Path.rename
+
+    def fsync(descriptor):
+        sync(descriptor)
+        status = os.fstat(descriptor)
+        paths = [path for path in (tmp_path, *tmp_path.rglob("*")) if os.path.samestat(path.stat(), status)]
+        events.append(("sync", str(paths[0].relative_to(tmp_path)), status.st_size if paths[0].is_file() else None))
+
+    def renamed(path, target):
+        events.append(("rename", path.name, target.name))
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "rename", renamed)
+    checkpoint.save(tmp_path, snapshot(2), Keep(last=1))
+
+    files = [("sync", f"draft/{path.name}", path.stat().st_size) for path in (tmp_path / "000002").iterdir()]
+    assert len(files) == 3
+    assert set(events[:3]) == set(files)
+    assert events[3:] == [
+        ("sync", "draft", None),
+        ("rename", "draft", "000002"),
+        ("sync", ".", None),
+        ("rename", "000001", "discarded"),
+    ]
 
 
 def test_keeping_one_keeps_the_newest(tmp_path):

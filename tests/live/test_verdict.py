@@ -40,6 +40,42 @@ def test_each_bottleneck_is_named_with_its_figure_and_its_cure(strain, bound, fi
     assert cure in verdict.cure
 
 
+@pytest.mark.parametrize(
+    ("below", "at", "bound"),
+    [
+        (Strain(device_share=0.84), Strain(device_share=0.85), "device-bound"),
+        (Strain(device="gpu", device_share=0.84), Strain(device="gpu", device_share=0.85), "device-bound"),
+        (Strain(disk_held=0.29), Strain(disk_held=0.3), "disk-bound"),
+        (Strain(limiter_held=0.29), Strain(limiter_held=0.3), "limiter-bound"),
+        (Strain(usage=Usage(4, 1.0, 0.99, 1.0)), Strain(usage=Usage(4, 1.0, 1.0, 1.0)), "oversubscribed"),
+        (Strain(usage=Usage(4, 2.0, 2.0, 0.49)), Strain(usage=Usage(4, 2.0, 2.0, 0.5)), "oversubscribed"),
+        (Strain(usage=Usage(4, 0.2, 2.0, 0.29)), Strain(usage=Usage(4, 0.2, 2.0, 0.3)), "oversubscribed"),
+        (
+            Strain(device_share=0.51, timeout="50", wait_p50_ms=25.0),
+            Strain(device_share=0.5, timeout="50", wait_p50_ms=25.0),
+            "timer-bound",
+        ),
+        (
+            Strain(device_share=0.5, timeout="50", wait_p50_ms=24.0),
+            Strain(device_share=0.5, timeout="50", wait_p50_ms=25.0),
+            "timer-bound",
+        ),
+    ],
+)
+def test_where_each_verdict_begins(below, at, bound):
+    assert (judge(below).bound, judge(at).bound) == ("worker-bound", bound)
+
+
+def test_where_each_cure_begins():
+    busy = Strain(device_share=0.9)
+    assert "net.width" in judge(busy._replace(training_share=0.6)).cure
+    assert "samples_per_insert" in judge(busy._replace(training_share=0.61)).cure
+    assert "net.width" in judge(busy._replace(fixed_share=0.4)).cure
+    assert "search.games" in judge(busy._replace(fixed_share=0.41)).cure
+    assert "more pool.workers" in judge(Strain(usage=Usage(2, 1.59, 0.0, 0.0))).cure
+    assert "more cores" in judge(Strain(usage=Usage(2, 1.61, 0.0, 0.0))).cure
+
+
 def test_a_slow_disk_hides_the_limiter_and_the_limiter_the_device():
     everything = Strain(disk_held=0.4, limiter_held=1.0, device="sim", device_share=1.0, usage=CROWDED)
     assert judge(everything).bound == "disk-bound"
