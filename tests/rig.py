@@ -5,6 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numba
@@ -29,7 +30,11 @@ from asyncplay.worker.roles import ROLES
 from asyncplay.worker.synthetic import SyntheticPlayer
 
 ROW_BYTES, ACTIONS, PLAYERS = 64, 4, 2
-QUICK = Patience(silence_floor_s=0.5, silence_ceiling_s=1.0, backoff_s=0.01, deaths=100)
+CALM = Patience(silence_floor_s=60.0, silence_ceiling_s=60.0, backoff_s=0.01, deaths=100)
+"""A worker that is merely slow is not suspected: what happens does not depend on the machine."""
+
+QUICK = replace(CALM, silence_floor_s=0.5, silence_ceiling_s=1.0)
+"""For those that fall silent on purpose; on a slow machine others may be suspected too."""
 
 
 def synthetic_spec(slots: int = 32, think_s: float = 0.0005) -> SyntheticSpec:
@@ -43,13 +48,14 @@ def spine(
     workers: int = 2,
     spec: SyntheticSpec | None = None,
     low_water: int = 512,
+    patience: Patience = CALM,
 ) -> Spine:
     spec = spec or synthetic_spec()
     backend = SimBackend(SimSpeed(device_s=0.0002, host_s=0.0, rows_per_s=1e6), PLAYERS)
     work = Assignment("synthetic", encode(spec), seed=1, chunk=256, low_water=low_water)
     settings = Settings(timeout_ms=None, max_rows=256)
     built = Spine(
-        pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=QUICK, depth=backend.depth
+        pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=patience, depth=backend.depth
     )
     built.serve(0, Endpoint(ROW_BYTES, ACTIONS, backend.launch, is_timed=True))
     return built

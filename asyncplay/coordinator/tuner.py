@@ -270,7 +270,6 @@ class Tuner:
         gain = self._records[arm].edge
         for record in self._records.values():
             record.edge -= gain
-        self._records[self._held].gap = FIRST_GAP
         self._held, self._base.log_rate, self._base.weight = arm, log_rate, 1.0
 
 

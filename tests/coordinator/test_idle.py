@@ -36,7 +36,8 @@ if __name__ == "__main__":
     {start}
 """
 LOOPS = {"uvloop": "run_loop(main())", "asyncio": "asyncio.run(main())"}
-WINDOW_S = 10.0
+WINDOW_S, WINDOWS = 4.0, 12
+MOST_WAKES, MOST_CPU = 50, 0.02  # a second, and of a core
 
 
 class Usage(NamedTuple):
@@ -72,22 +73,30 @@ def family_of(coordinator: subprocess.Popen[str]) -> list[psutil.Process]:
     return [process, *process.children(recursive=True)]
 
 
+def calm_within(family: list[psutil.Process]) -> list[tuple[float, float]]:
+    """Wakes a second and share of a core, window by window, until one is calm: on a slow machine a start takes long
+    after the hello, but whoever polls is never calm."""
+    seen: list[tuple[float, float]] = []
+    while len(seen) < WINDOWS and not (seen and seen[-1][0] < MOST_WAKES and seen[-1][1] < MOST_CPU):
+        began_s, before = time.monotonic(), usage(family)
+        time.sleep(WINDOW_S)
+        seconds, after = time.monotonic() - began_s, usage(family)
+        seen.append(((after.wakes - before.wakes) / seconds, (after.cpu_s - before.cpu_s) / seconds))
+    return seen
+
+
 def test_an_idle_run_wakes_fewer_than_50_times_a_second_and_uses_under_2_percent_of_a_core(tmp_path):
-    """On either loop; the two runs are watched in the same window."""
+    """On either loop."""
     coordinators = [start(loop, tmp_path) for loop in LOOPS]
     try:
         families = [family_of(coordinator) for coordinator in coordinators]
-        time.sleep(1.0)
-        began_s, before = time.monotonic(), [usage(family) for family in families]
-        time.sleep(WINDOW_S)
-        seconds, after = time.monotonic() - began_s, [usage(family) for family in families]
+        looks = [calm_within(family) for family in families]
     finally:
         for coordinator in coordinators:
             coordinator.terminate()
             coordinator.communicate(timeout=60)
 
     assert [coordinator.returncode for coordinator in coordinators] == [0, 0]
-    for family, first, last in zip(families, before, after, strict=True):
+    for family, seen in zip(families, looks, strict=True):
         assert len(family) >= 3  # the coordinator, two workers, and what Python starts beside them
-        assert (last.wakes - first.wakes) / seconds < 50
-        assert (last.cpu_s - first.cpu_s) / seconds < 0.02
+        assert len(seen) < WINDOWS, f"never calm: {seen}"

@@ -244,6 +244,26 @@ async def test_a_source_that_was_idle_saves_up_no_credit():
     assert 9 <= turns[:20].count("l") <= 11
 
 
+async def test_a_source_that_had_more_than_its_share_is_not_forgiven_for_a_pause():
+    """One turn of 100 s, then nothing until the other has had ten of 1 s: its next comes when they are level."""
+    diary: list[str] = []
+    lane = Lane(clock=(clock := Clock()))
+    heavy = Source("h", clock, diary, wanted=1, length_s=100.0)
+    light = Source("l", clock, diary, wanted=200)
+    deliver = light._deliver
+
+    def wake_heavy(turn: int, result: int) -> None:
+        deliver(turn, result)
+        heavy.wanted = 2 if turn >= 10 else 1
+
+    light._deliver = wake_heavy
+    lane.attach(heavy, share=1.0)
+    lane.attach(light, share=1.0)
+    await run_out(lane, heavy, light)
+    turns = [line for line in diary if line.startswith("start")]
+    assert turns.index("start h2") == pytest.approx(101, abs=1)
+
+
 async def test_a_source_that_is_first_goes_before_all_others_whenever_it_is_due():
     diary: list[str] = []
     lane = Lane(clock=(clock := Clock()))

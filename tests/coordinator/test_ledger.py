@@ -14,6 +14,7 @@ def test_shares_lose_nothing_and_differ_by_one_at_most(total, workers):
     assert len(parts) == workers
     assert sum(parts) == total
     assert max(parts) - min(parts) <= 1
+    assert parts == sorted(parts, reverse=True)
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 50))
@@ -151,6 +152,44 @@ def test_lost_units_come_back_even_while_new_work_never_ends():
     assert {0, 1, 2, 3} <= seen
 
 
+def test_a_worker_with_suspect_units_gets_nothing_beside_them():
+    """If it dies too, they are to blame and not what it had besides."""
+    ledger = Ledger(None)
+    ledger.issue(0, 1)
+    ledger.lose(0)
+    job, suspect = ledger.issue(1, 4)
+    assert (suspect.first, suspect.size, suspect.deaths) == (0, 1, 1)
+    assert ledger.issue(1, 4) is None
+    assert ledger.issue(2, 4)[1].first == 1
+    ledger.finish(1, job)
+    assert ledger.issue(1, 4)[1].first == 5
+
+
+def test_while_suspect_units_wait_one_busy_worker_is_let_run_dry_and_another_if_it_leaves():
+    ledger = Ledger(None)
+    for worker in range(3):
+        ledger.issue(worker, 4)
+    ledger.lose(0)
+    assert ledger.issue(1, 4) is None
+    assert ledger.issue(2, 4)[1].first == 12
+    ledger.lose(1, is_blamed=False)
+    assert ledger.issue(2, 4) is None
+
+
+def test_the_fence_is_reached_when_what_was_lost_before_it_has_come_back():
+    ledger = Ledger(None)
+    ledger.fence(4)
+    ledger.issue(0, 9)
+    assert not ledger.is_at_fence
+    ledger.lose(0, is_blamed=False)
+    assert not ledger.is_at_fence
+    job, piece = ledger.issue(1, 9)
+    assert (piece.first, piece.size) == (0, 4)
+    ledger.finish(1, job)
+    assert ledger.is_at_fence
+    assert ledger.issue(1, 9) is None
+
+
 def test_a_work_that_cannot_be_divided_comes_back_whole():
     ledger = Ledger(100, is_divisible=False)
     ledger.issue(0, 60)
@@ -197,6 +236,12 @@ def test_a_restored_ledger_issues_exactly_what_is_missing(done, total, count):
         assert ledger.is_settled
 
 
+def test_a_run_that_is_asked_for_less_than_it_has_done_has_nothing_left():
+    ledger = Ledger(5)
+    ledger.restore(np.arange(8))
+    assert (ledger.left, ledger.has_work, ledger.is_settled) == (0, False, True)
+
+
 def test_a_unit_found_in_the_middle_of_a_lost_piece_is_not_issued_again():
     ledger = Ledger(9)
     ledger.issue(0, 9)
@@ -205,6 +250,7 @@ def test_a_unit_found_in_the_middle_of_a_lost_piece_is_not_issued_again():
     pieces = [ledger.issue(1, 9)[1] for _ in range(2)]
     assert [(piece.first, piece.size) for piece in pieces] == [(0, 4), (5, 4)]
     assert (ledger.books.issued, ledger.books.done, ledger.books.lost, ledger.books.outstanding) == (18, 1, 9, 8)
+    assert ledger.books.reissued == ledger.books.lost
 
 
 def test_a_unit_that_was_done_elsewhere_counts_as_lost_and_is_not_issued_again():

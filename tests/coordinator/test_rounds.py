@@ -170,6 +170,17 @@ def test_asynchronous_regrets_are_divided_by_the_pieces_under_way_when_they_come
         np.testing.assert_array_equal(shop.table.values, expected)
 
 
+def test_an_asynchronous_round_is_discounted_once_when_its_last_piece_is_out():
+    shop, periods = Shop(None, 3, is_synchronous=False), []
+    shop.rounds.discount = periods.append
+    for number in range(3):
+        shop.give(number)
+    for turn in range(9):
+        shop.finish(turn % 3)
+        assert periods == list(range(1, turn // 3 + 2)), "with the first piece that comes back after it"
+        shop.give(turn % 3)
+
+
 def test_idle_workers_are_skipped_and_not_awaited():
     shop = Shop(100, 128, is_synchronous=True, pace=Pace(batch=100))
     assert [shop.give(number) for number in range(128)] == [True] * 100 + [False] * 28
@@ -259,6 +270,23 @@ def test_changes_of_another_table_cost_their_worker(rows, n_values, flaw):
     values = np.zeros(n_values)
     with pytest.raises(WireError, match=flaw):
         shop.rounds.take(0, Piece(0, 10), Delta(1, True, 10, 0, 0.0, np.array(rows, np.int32), values, values))
+
+
+@pytest.mark.parametrize("iterations", [0, 9, 11])
+def test_a_piece_with_other_iterations_than_were_asked_for_costs_its_worker(iterations):
+    shop = Shop(10, 1, is_synchronous=True)
+    shop.give(0)
+    nothing = np.empty(0)
+    with pytest.raises(WireError, match=f"did {iterations} iterations of 10"):
+        shop.rounds.take(0, Piece(0, 10), Delta(1, True, iterations, 0, 0.0, np.empty(0, np.int32), nothing, nothing))
+    assert shop.rounds.stats.iterations == 0
+
+
+def test_the_next_round_is_measured_by_the_first_piece_which_is_the_largest():
+    shop = Shop(21, 2, is_synchronous=True, pace=Pace(batch=21))
+    shop.run(random.Random(0))
+    assert shop.n_issued == [11, 10]
+    assert (shop.rounds.latest.iterations, shop.rounds.latest.nodes) == (11, 77)
 
 
 def test_the_first_round_has_ten_iterations_a_worker_and_later_ones_a_tenth_of_all_done():

@@ -39,6 +39,15 @@ async def until(source: Source, captures: int) -> None:
             await source.seen.wait()
 
 
+async def written(saver: Saver, number: int) -> None:
+    """Until this one is on disk, and as long after that as it takes to begin another."""
+    async with asyncio.timeout(60):
+        while saver.last != number:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
     source = Source()
     async with running(Saver(tmp_path, source.capture, schedule=Schedule(every_s=0))):
@@ -53,7 +62,8 @@ async def test_a_request_saves_once(tmp_path):
     async with running(saver):
         saver.request()
         saver.request()
-        await until(source, 1)
+        await written(saver, 1)
+    assert source.captures == 1
     found, _ = checkpoint.newest(tmp_path / "checkpoints")
     assert found is not None
     assert found.number == 1
@@ -83,10 +93,14 @@ async def test_every_tenth_step_asks_for_one(tmp_path):
         await asyncio.sleep(0)
         assert source.captures == 0
         saver.stepped(105)
-        await until(source, 1)
+        await written(saver, 1)
         saver.stepped(114)
-        await asyncio.sleep(0)
+        for _ in range(5):
+            await asyncio.sleep(0)
         assert source.captures == 1
+        saver.stepped(115)
+        await written(saver, 2)
+        assert source.captures == 2
 
 
 async def test_one_that_is_being_written_is_finished_when_the_run_ends(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from asyncplay.bench import batching
 from asyncplay.coordinator.firing import Arm
-from asyncplay.coordinator.tuner import FIRST_GAP, ServiceFit, Tuner, TunerState
+from asyncplay.coordinator.tuner import SETTLE_BATCHES, WINDOW_BATCHES, ServiceFit, Tuner, TunerState
 
 EQUAL = dict.fromkeys(Arm, 10_000.0)
 
@@ -183,26 +183,19 @@ def test_a_restored_tuner_measures_its_base_anew():
     assert world.tuner.state().records == state.records, "a slower machine is no shift of the workload"
 
 
-def test_once_an_arm_is_adopted_the_edges_are_told_relative_to_it():
-    """Rates without noise: ALL makes 1.3 times the rows of the others, and its base is measured in its trial."""
+def test_once_an_arm_is_adopted_everything_is_told_relative_to_it():
+    """Rates without noise: ALL makes three times the rows of the others."""
     tuner = Tuner(seed=1)
-    world, rates = World(tuner), EQUAL | {Arm.ALL: 13_000.0}
+    world, rates = World(tuner), dict.fromkeys(Arm, 1_000.0) | {Arm.ALL: 3_000.0}
     while held(tuner) is Arm.NONE:
         world.run(rates, 1)
-        before = tuner.state().records
-    records = tuner.state().records
+    adopted = tuner.state().records
 
     assert held(tuner) is Arm.ALL
-    gain = math.log(1.3)
-    assert records["ALL"][0] == 0.0
-    assert {name: edge for name, (edge, _, _) in records.items() if name != "ALL"} == pytest.approx(
-        {"NONE": -gain, "INTEGRAL": -gain, "HALF": -gain}, abs=1e-6
-    )
-    assert records["NONE"][2] == FIRST_GAP
-    gaps = {name: gap for name, (_, _, gap) in records.items()}
-    world.run(rates, 40)
-    assert {name: gap for name, (_, _, gap) in tuner.state().records.items()} == gaps, "its own rate is no shift"
-    assert before.keys() == records.keys()
+    edges = {name: edge for name, (edge, _, _) in adopted.items()}
+    assert edges == pytest.approx(dict.fromkeys(edges, -math.log(3)) | {"ALL": 0.0}, abs=1e-6)
+    world.run(rates, SETTLE_BATCHES + WINDOW_BATCHES)
+    assert tuner.state().records == adopted, "that ALL makes what it made in its trial is no shift of the workload"
 
 
 def test_reset_keeps_the_arm_as_a_guess_and_forgets_the_verdicts():

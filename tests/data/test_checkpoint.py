@@ -191,6 +191,15 @@ def test_files_swapped_between_two_checkpoints_are_noticed(pristine, victim):
     assert "state.json is not what was written" in complaints[0]
 
 
+def test_a_file_of_another_length_is_named_with_both(pristine, victim):
+    lay_out(pristine, victim)
+    path = victim / "000002" / "arrays.safetensors"
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes()[:-3])
+    _, complaints = checkpoint.newest(victim)
+    assert f"arrays.safetensors has {size - 3:,} bytes, {size:,} were written" in complaints[0]
+
+
 def test_when_all_are_damaged_all_are_named(pristine, victim):
     lay_out(pristine, victim)
     for number in ("000001", "000002"):

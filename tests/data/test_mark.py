@@ -1,5 +1,7 @@
 """The mark beside the database."""
 
+import os
+
 import pytest
 
 from asyncplay.data.entries import Kept
@@ -13,6 +15,14 @@ def test_the_last_mark_is_read_back(tmp_path):
     mark.close()
 
     assert read_mark(tmp_path) == Kept(7, 6, 50)
+
+
+def test_a_mark_of_which_a_part_was_written_is_an_error_of_the_disk(tmp_path, monkeypatch):
+    mark = Mark(tmp_path)
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, line, offset: len(line) - 1)
+    with pytest.raises(OSError, match="there is no room for the mark"):
+        mark.write(Kept(1, 1, 1))
+    mark.close()
 
 
 def test_a_mark_survives_being_opened_again(tmp_path):
@@ -50,4 +60,5 @@ def test_a_database_behind_its_mark_is_named_with_what_it_lost():
 
 def test_a_database_before_its_mark_was_only_killed_before_the_acknowledgement():
     assert loss(Kept(1001, 1001, 0), Kept(1000, 1000, 0)) is None
+    assert loss(Kept(1000, 1000, 0), Kept(1000, 1000, 0)) is None
     assert loss(Kept(5, 5, 0), None) is None

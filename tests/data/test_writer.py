@@ -3,11 +3,14 @@
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 from entry_cases import make_game
 
+from asyncplay.data import writer as writer_module
 from asyncplay.data.entries import EventEntry, GameEntry, Note, Written
 from asyncplay.data.mark import Mark, read_mark
 from asyncplay.data.store import Store, StoreError, open_read_only, open_store, read_kept
@@ -47,6 +50,13 @@ class Desk:
         self.store = open_store(folder, META, "process")
         self.writer = ThreadedWriter(self.store, Mark(folder), self.ears, pace)
 
+    def until_it_waits(self) -> None:
+        """Until the thread has gone to sleep; it is the only one that waits for a change."""
+        deadline_s = time.monotonic() + WAIT_S
+        while not self.writer._changed._waiters:
+            assert time.monotonic() < deadline_s, "the writer does not come to rest"
+            time.sleep(0.001)
+
     def kept(self) -> int:
         reader = open_read_only(self.folder)
         try:
@@ -79,6 +89,46 @@ def test_a_transaction_ends_with_the_count(desk):
     assert len(written.is_new) in (3, 4)  # the fourth may have come before the thread woke
     assert at.kept() == written.kept.games == len(written.is_new)
     assert read_mark(at.folder) == written.kept
+
+
+def test_the_game_that_makes_the_count_wakes_a_writer_that_waits_for_the_age(desk):
+    at = desk(Pace(games=3, age_s=NEVER_S))
+    at.until_it_waits()
+    at.writer.add(make_game(0))
+    at.until_it_waits()
+    at.writer.add(make_game(1))
+    at.writer.add(make_game(2))
+    assert at.ears.next("committed").is_new == [True] * 3
+
+
+def test_the_age_is_that_of_the_oldest_however_many_come_behind_it(desk, monkeypatch):
+    """Games that come one by one, each within the age, must not put off the commit for ever."""
+    now_s = 1000.0
+    monkeypatch.setattr(writer_module, "time", SimpleNamespace(monotonic=lambda: now_s, perf_counter=lambda: now_s))
+    at = desk(Pace(games=10**6, age_s=NEVER_S))
+    assert at.writer._due_in_s() is None
+    for unit in range(3):
+        at.writer.add(make_game(unit))
+        at.writer.note(EventEntry(1.0, "kind", "text"))
+        assert at.writer._due_in_s() == NEVER_S - 100.0 * unit
+        now_s += 100.0
+
+
+@pytest.mark.parametrize("kind", ["threaded", "inline"])
+def test_the_mark_is_written_before_anybody_is_told(kind, tmp_path):
+    """Else a kill in between would leave an acknowledged game that no mark vouches for."""
+    marks: list[object] = []
+    ears, store = Ears(), open_store(tmp_path, META, "process")
+    ears.committed = lambda written, seconds: marks.append((written.kept, read_mark(tmp_path)))
+    if kind == "inline":
+        writer = InlineWriter(store, Mark(tmp_path), ears)
+    else:
+        writer = ThreadedWriter(store, Mark(tmp_path), ears, Pace(games=1, age_s=0.0))
+    for unit in range(3):
+        writer.add(make_game(unit))
+    writer.close()
+    assert marks
+    assert all(kept == mark for kept, mark in marks)
 
 
 def test_a_transaction_ends_with_the_age_of_its_oldest_game(desk):
