@@ -1,5 +1,6 @@
 """One coordinator a run folder."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -32,6 +33,16 @@ def test_a_lock_that_was_let_go_or_left_over_is_no_obstacle(tmp_path):
     for _ in range(2):
         with lock.hold(tmp_path):
             assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_a_look_at_who_is_there_takes_nothing_from_anybody(tmp_path):
+    assert lock.holder(tmp_path) is None
+    with lock.hold(tmp_path):
+        assert lock.holder(tmp_path) == str(os.getpid())
+    assert lock.holder(tmp_path) is None
+    with (tmp_path / "lock").open() as another:
+        fcntl.flock(another, fcntl.LOCK_SH)  # somebody else looks at the same moment
+        assert lock.holder(tmp_path) is None
 
 
 @pytest.mark.process

@@ -27,6 +27,29 @@ def test_the_history_of_a_long_run_stays_short():
     assert len(gauge.since(1e9)) == KEEP_S / TICK_S
 
 
+def test_the_history_is_by_the_second_though_the_clock_is_a_little_early():
+    gauge = Gauge()
+    for tick in range(41):
+        gauge.add(look(0.999 * TICK_S * tick, figures(10 * tick)))
+    assert gauge.history() == pytest.approx((40 / 0.999,) * 10)
+
+
+def test_where_no_query_came_lately_the_waits_are_those_of_all():
+    stats = batches(640, 10, [0.002] * 50)
+    shown = parts.batch([look(0.0, figures(batch=stats)), look(2.0, figures(batch=stats))], settings())
+    assert shown.mean_rows == 0
+    assert shown.histogram == ((64, pytest.approx(1.0)),)
+    assert 2.0 <= shown.wait_p50_ms <= 2.4
+
+
+@pytest.mark.parametrize(("rows", "is_cut"), [(921, False), (922, True), (1024, True)])
+def test_batches_are_cut_where_they_come_near_the_limit(rows, is_cut):
+    """The limit is 1,024 rows."""
+    none = batches(0, 0, [])
+    looks = [look(0.0, figures(batch=none)), look(4.0, figures(1, batch=batches(10 * rows, 10, [0.1])))]
+    assert parts.strain(looks, settings()).is_cut is is_cut
+
+
 def test_one_look_is_enough_to_say_something():
     gauge = Gauge()
     gauge.add(look(0.0, figures(10, batch=batches(10, 1, [0.1]))))

@@ -116,6 +116,25 @@ def test_a_trial_compares_equal_windows_on_both_sides_of_a_change():
     assert (trial.gain, trial.doubt) == (pytest.approx(3.0), pytest.approx(0.0))
 
 
+def test_the_window_before_leaves_out_what_was_unsettled():
+    """Workers that were still on their way must not make a change look like a gain."""
+    rig = Rig()
+    rig.go(20, 1000)
+    rig.go(4, 8, is_settled=False)
+    rig.go(SETTLE_S + 3, 2000)
+    rig.change("2", "4")
+    rig.go(SETTLE_S + 4, 2000)
+    (trial,) = rig.ended
+    assert (trial.before_per_s, trial.gain) == (pytest.approx(2000), pytest.approx(0.0))
+    assert trial.seconds == pytest.approx(3.0, abs=TICK_S)
+
+
+def test_a_single_slice_after_a_change_says_nothing():
+    before = [look(at * TICK_S, figures(100 * at)) for at in range(20)]
+    assert measured(Trial(1, "", "open"), before, before[:3]).state == "void"
+    assert measured(Trial(1, "", "open"), before, before[:5]).state == "done"
+
+
 def test_a_young_run_is_compared_over_what_there_is_and_a_younger_one_not_at_all():
     young, younger = Rig(), Rig()
     young.go(LEAST_S + 2 * TICK_S, 1000)
