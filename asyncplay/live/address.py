@@ -4,7 +4,10 @@ A unix socket's name ends at 107 bytes, a run's folder does not: both ends go th
 as it takes to bind or to connect.
 """
 
+import os
 import socket
+import struct
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +16,7 @@ from pathlib import Path
 from asyncplay.errors import AsyncplayError
 
 NAME = "control.sock"
+SO_PEERCRED, LOCAL_PEERCRED = 17, 1  # of Linux and of macOS
 
 
 @contextmanager
@@ -29,9 +33,13 @@ def connect(folder: Path) -> socket.socket:
     if not folder.is_dir():
         raise AsyncplayError(f"{folder}: no such run folder")
     try:
-        return _connect(folder)
+        link = _connect(folder)
     except OSError as error:
         raise AsyncplayError(f"{folder}: {_why(error)}") from None
+    if (user := peer_uid(link.fileno())) == os.geteuid():
+        return link
+    link.close()
+    raise AsyncplayError(f"{folder}: the run is another user's, of number {user}")
 
 
 def is_heard(folder: Path) -> bool:
@@ -45,6 +53,7 @@ def is_heard(folder: Path) -> bool:
 
 def _connect(folder: Path) -> socket.socket:
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    link.setblocking(False)  # who listens and takes nobody in would keep us for ever
     try:
         with short_path(folder) as path:
             link.connect(path)
@@ -57,6 +66,16 @@ def _connect(folder: Path) -> socket.socket:
 def _why(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "no run goes on here: it has no control.sock"
+    if isinstance(error, BlockingIOError):
+        return "the run lets nobody in: too many wait at its control.sock already"
     if isinstance(error, ConnectionRefusedError):
         return "the run has ended without a word: nobody listens at its control.sock any more"
     return f"its control.sock cannot be reached: {error.strerror}"
+
+
+def peer_uid(descriptor: int) -> int:
+    """The user at the other end of a connection, as the kernel knows it."""
+    with socket.socket(fileno=os.dup(descriptor)) as link:
+        if sys.platform == "linux":
+            return int(struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, SO_PEERCRED, 12))[1])
+        return int(struct.unpack("2i", link.getsockopt(0, LOCAL_PEERCRED, 8))[1])

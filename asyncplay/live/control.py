@@ -10,8 +10,7 @@ import json
 import logging
 import os
 import socket
-import struct
-import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,7 +28,6 @@ REQUEST_BYTES = 8_192  # most of one request,
 UNREAD_BYTES = 4_000_000  # and of answers that nobody takes
 IDLE_S = 30.0  # from a connection or an answer to the next whole request
 MOST_PEERS = 32
-SO_PEERCRED, LOCAL_PEERCRED = 17, 1  # of Linux and of macOS
 
 
 @dataclass(slots=True)
@@ -78,7 +76,7 @@ class Peer(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=UNREAD_BYTES)
-        is_ours = peer_uid(transport.get_extra_info("socket").fileno()) == os.geteuid()
+        is_ours = address.peer_uid(transport.get_extra_info("socket").fileno()) == os.geteuid()
         if not is_ours or len(self._control.peers) >= MOST_PEERS:
             self._transport.abort()
             return
@@ -173,16 +171,18 @@ def parse(line: bytes) -> tuple[str, str]:
 def listen(folder: Path) -> socket.socket:
     """Bind the run's socket; AsyncplayError if another run listens here.
 
-    One that nobody listens at any more is replaced. The folder is ours alone before the socket is there.
+    One that nobody listens at any more is replaced. The folder may be open to others: the socket is made in a private
+    one inside and is ours alone before it comes out.
     """
     if (folder / address.NAME).exists():
         _clear(folder)
-    folder.chmod(0o700)
     ear = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     ear.setblocking(False)
-    with address.short_path(folder) as path:
-        ear.bind(path)
-        os.chmod(path, 0o600)
+    with tempfile.TemporaryDirectory(prefix="control-", dir=folder) as private:
+        with address.short_path(Path(private)) as path:
+            ear.bind(path)
+            os.chmod(path, 0o600)
+        os.rename(Path(private) / address.NAME, folder / address.NAME)
     return ear
 
 
@@ -191,11 +191,3 @@ def _clear(folder: Path) -> None:
         raise AsyncplayError(f"{folder}: another run goes on here")
     log.warning("the run before this one ended without a word; its socket is replaced")
     (folder / address.NAME).unlink()
-
-
-def peer_uid(descriptor: int) -> int:
-    """The user at the other end of a connection, as the kernel knows it."""
-    with socket.socket(fileno=os.dup(descriptor)) as link:
-        if sys.platform == "linux":
-            return int(struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, SO_PEERCRED, 12))[1])
-        return int(struct.unpack("2i", link.getsockopt(0, LOCAL_PEERCRED, 8))[1])

@@ -38,11 +38,18 @@ class Remote:
 
     async def act(self, verb: str, argument: str = "") -> Outcome:
         answer = self._read(await self._ask(verb, argument, ANSWER_S))
-        return Outcome(answer["text"], answer["trial"])
+        text, number = answer.get("text"), answer.get("trial")
+        if not isinstance(text, str) or not isinstance(number, int | None):
+            raise WireError(f"{self._folder}: an answer that is none")
+        return Outcome(text, number)
 
     async def trial(self, number: int) -> Trial:
         """Wait for its result, however long that takes."""
-        return Trial.read(self._read(await self._ask("trial", str(number), None))["trial"])
+        answer = self._read(await self._ask("trial", str(number), None))
+        try:
+            return Trial.read(answer["trial"])
+        except (ValueError, TypeError, KeyError):
+            raise WireError(f"{self._folder}: an answer that is none") from None
 
     def close(self) -> None:
         self._writer.close()
@@ -81,7 +88,10 @@ class Remote:
         return answer
 
     def _read(self, answer: bytes) -> dict[str, Any]:
-        words = json.loads(answer)
+        try:
+            words = json.loads(answer)
+        except (ValueError, RecursionError):
+            words = None
         if not isinstance(words, dict):
             raise WireError(f"{self._folder}: an answer that is none")
         if "error" in words:
@@ -91,5 +101,4 @@ class Remote:
 
 async def _call(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     link = address.connect(folder)
-    link.setblocking(False)
     return await asyncio.open_unix_connection(sock=link, limit=ANSWER_BYTES)

@@ -108,13 +108,44 @@ async def test_a_snapshot_comes_over_the_socket_as_it_is(tmp_path):
         remote.close()
 
 
-async def test_the_socket_and_its_folder_are_ours_alone(tmp_path):
+@pytest.mark.parametrize("mode", [0o700, 0o755, 0o1777])
+async def test_the_socket_is_ours_alone_and_the_folder_stays_as_it_was(tmp_path, mode):
     folder = tmp_path / "run"
-    folder.mkdir(mode=0o755)
+    folder.mkdir()
+    folder.chmod(mode)
     async with Rig(folder).listening():
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE(folder.stat().st_mode) == mode
+        assert [path.name for path in folder.iterdir()] == ["control.sock"]
         assert stat.S_IMODE((folder / "control.sock").stat().st_mode) == 0o600
     assert not (folder / "control.sock").exists()
+
+
+async def test_a_socket_that_takes_nobody_in_is_no_hang(tmp_path):
+    """Whose queue of callers is full: another one would wait for ever."""
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as deaf, contextlib.ExitStack() as callers:
+        with address.short_path(tmp_path) as path:
+            deaf.bind(path)
+        deaf.listen(0)
+        callers.enter_context(contextlib.closing(address.connect(tmp_path)))
+        with pytest.raises(AsyncplayError, match="the run lets nobody in"):
+            address.connect(tmp_path)
+
+
+@pytest.mark.parametrize("answer", [b"nonsense\n", b"[]\n", b'{"text": 3}\n', b"[" * 100_000 + b"\n", b"\xff\n", b""])
+async def test_an_answer_that_is_none_is_told_in_one_line(tmp_path, answer):
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(answer)
+        writer.close()
+
+    with address.short_path(tmp_path) as path:
+        server = await asyncio.start_unix_server(speak, path)
+    async with server:
+        for ask in (Remote.look, lambda remote: remote.act("pause"), lambda remote: remote.trial(1)):
+            remote = await Remote.open(tmp_path)
+            with pytest.raises(AsyncplayError):
+                await ask(remote)
+            remote.close()
 
 
 async def test_a_folder_with_a_name_longer_than_any_socket_may_have_is_reached(tmp_path):
