@@ -17,8 +17,9 @@ from typing import Any, Protocol, TypeVar
 from asyncplay import detach, playable, resume
 from asyncplay.config import SHIPPED, Config, Overrides
 from asyncplay.data import lock
+from asyncplay.data.folder import open_file
 from asyncplay.data.tensorboard import EventFile
-from asyncplay.errors import AsyncplayError, RunFailed
+from asyncplay.errors import AsyncplayError, RunFailed, printable
 from asyncplay.live import plain
 from asyncplay.live.figures import Figures
 from asyncplay.live.journal import Journal
@@ -82,7 +83,7 @@ def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> in
 def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
     """Have the folder for oneself; what cannot be written there is said before anything begins."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with lock.hold(folder):
             yield LogFile(folder / "run.log")
     except OSError as error:
@@ -339,6 +340,7 @@ class LogFile(logging.FileHandler):
     """On a full disk it loses lines, and prints no traceback for each of them."""
 
     def __init__(self, path: Path) -> None:
+        os.close(open_file(path, os.O_WRONLY | os.O_CREAT))
         super().__init__(path)
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         logging.getLogger("asyncplay").addHandler(self)
@@ -363,7 +365,7 @@ def _forget_terminal() -> None:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(printable(line) + "\n")
     sys.stderr.flush()
 
 

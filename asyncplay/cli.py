@@ -1,14 +1,15 @@
 """The command line. A command reads, builds and runs; what is heavy loads inside it, not on --help."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, CoercionError, CycloptsError, Parameter
+from cyclopts import App, CoercionError, CycloptsError, Parameter, Token
 
 import asyncplay
 from asyncplay import cli_data
-from asyncplay.errors import AsyncplayError
+from asyncplay.errors import AsyncplayError, ConfigError, printable
 
 EXIT_MISTAKE, EXIT_UNWELL = 2, 3
 
@@ -23,12 +24,22 @@ app.command(cli_data.report)
 Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
 
 
+def _folder(_: object, tokens: Sequence[Token]) -> Path:
+    """No name is no folder: it would be the one where the command is run."""
+    if not tokens[0].value:
+        raise AsyncplayError(f"{tokens[0].keyword} has no name; `.` is the folder you are in")
+    return Path(tokens[0].value)
+
+
+RunFolder = Annotated[Path | None, Parameter(converter=_folder)]
+
+
 @app.command
 def train(
     config: Path | None = None,
     *,
-    run: Path | None = None,
-    resume: Path | None = None,
+    run: RunFolder = None,
+    resume: RunFolder = None,
     headless: bool = False,
     json_lines: bool = False,
     detach: bool = False,
@@ -406,8 +417,8 @@ def main(arguments: list[str] | None = None) -> int:
         _show_keys(words)
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except (CycloptsError, AsyncplayError) as error:
-        for line in _in_our_words(error).splitlines():
-            print(f"asyncplay: {line}", file=sys.stderr)
+        for line in _in_our_words(error).split("\n"):
+            print(f"asyncplay: {printable(line)}", file=sys.stderr)
         return error.exit_code if isinstance(error, AsyncplayError) else EXIT_MISTAKE
 
 
@@ -416,7 +427,7 @@ def _in_our_words(error: CycloptsError | AsyncplayError) -> str:
     if isinstance(error, CoercionError) and error.target_type == dict[str, str]:
         name = error.token.keyword if error.token is not None else "a name with two dots"
         return f"{name} is no known option; a key of the configuration is --SECTION.KEY VALUE"
-    return str(error)
+    return str(error) if isinstance(error, ConfigError | CycloptsError) else printable(error)
 
 
 def _show_keys(words: list[str]) -> None:

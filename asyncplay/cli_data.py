@@ -8,7 +8,7 @@ from typing import Literal
 
 from cyclopts import App
 
-from asyncplay.errors import AsyncplayError
+from asyncplay.errors import AsyncplayError, printable
 
 EXIT_DAMAGED = 1
 ACTIONS = ("stats", "verify", "export")
@@ -168,8 +168,8 @@ def _format_of(out: Path) -> Literal["npz", "parquet"]:
 
 
 def _tell(lines: list[str]) -> None:
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
 
 
 def _warn(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(printable(line) + "\n")

@@ -1,6 +1,11 @@
 """What can go wrong at the borders: the user's input, the wire, the disk, the pool."""
 
 
+def printable(text: object) -> str:
+    """For a terminal: escape codes, newlines and whatever else is not to be seen become backslash sequences."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in str(text))
+
+
 class AsyncplayError(Exception):
     """A mistake or failure with a message for people: the culprit, its value, what was wanted."""
 

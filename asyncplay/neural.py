@@ -174,8 +174,9 @@ def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) 
     """Write a version of the weights whole or not at all, from any thread."""
     place = folder / "weights"
     place.mkdir(exist_ok=True)
-    (folder / "net.json").write_text(json.dumps(asdict(shape)))
     draft = place / f"draft-{threading.get_ident()}"
+    disk.write(draft, json.dumps(asdict(shape)).encode())
+    draft.rename(folder / "net.json")
     disk.write(draft, to_bytes(weights))
     draft.rename(place / f"{version:06d}.safetensors")
 

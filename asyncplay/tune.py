@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from asyncplay.errors import printable
 from asyncplay.live.remote import Remote
 from asyncplay.live.snapshot import Tuned
 from asyncplay.live.steering import VERBS, parse_changes
@@ -15,7 +16,7 @@ from asyncplay.live.steering import VERBS, parse_changes
 def tune(folder: Path, words: list[str], *, as_json: bool) -> int:
     """Do what the words say and wait for its trial; with none, list what can be changed."""
     told = asyncio.run(_tune(folder, words, as_json))
-    sys.stdout.write(told + "\n")
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in told.split("\n")))
     return 0
 
 
@@ -48,7 +49,7 @@ async def _change(remote: Remote, verb: str, words: list[str], as_json: bool) ->
     outcome = await remote.act(verb, " ".join(words) if verb == "set" else "")
     if outcome.trial is None:
         return json.dumps({"text": outcome.text}) if as_json else outcome.text
-    sys.stderr.write(f"{outcome.text}: measuring\n")
+    sys.stderr.write(f"{printable(outcome.text)}: measuring\n")
     trial = await remote.trial(outcome.trial)
     result: dict[str, Any] = {"text": str(trial), **asdict(trial)}
     return json.dumps(result) if as_json else str(trial)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from asyncplay.console.view import View
-from asyncplay.errors import AsyncplayError
+from asyncplay.errors import AsyncplayError, printable
 from asyncplay.live.remote import Remote
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -21,7 +21,7 @@ async def watch(folder: Path) -> int:
     try:
         await _show(remote)
     except* AsyncplayError as errors:
-        sys.stderr.write(f"{_first(errors)}\n")
+        sys.stderr.write(f"{printable(_first(errors))}\n")
     finally:
         remote.close()
     return 0

@@ -3,14 +3,15 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 
 from asyncplay.archive.verify import Progress
+from asyncplay.data.folder import refuse_own
 from asyncplay.data.reader import Choice, StoredGame, count_games, read_games, reading
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
@@ -24,6 +25,7 @@ Games = Iterator[StoredGame]
 
 def export(folder: Path, target: Path, choice: Choice, progress: Progress, file_format: Format) -> int:
     """Write the chosen games and return how many; a file that is not whole never has the target's name."""
+    refuse_own(target, folder)
     write = {"npz": write_npz, "parquet": write_parquet}[file_format]
     with reading(folder) as connection:
         total = count_games(connection, choice)
@@ -34,25 +36,24 @@ def export(folder: Path, target: Path, choice: Choice, progress: Progress, file_
     return total
 
 
-def write_npz(path: Path, games: Games) -> None:
+def write_npz(file: IO[bytes], games: Games) -> None:
     """All arrays are columns over games, rows or entries; docs/schema.md says how they hang together."""
     rows: list[StoredGame] = []
     records: list[Record] = []
     for game in games:
         rows.append(game._replace(record=b""))
         records.append(_record(game))
-    with path.open("wb") as file:
-        columns: dict[str, Any] = {**_game_columns(rows), **_record_columns(records)}
-        np.savez(file, **columns)
+    columns: dict[str, Any] = {**_game_columns(rows), **_record_columns(records)}
+    np.savez(file, **columns)
 
 
-def write_parquet(path: Path, games: Games) -> None:
+def write_parquet(file: IO[bytes], games: Games) -> None:
     pa, parquet = _pyarrow()
     writer = None
     try:
         while group := list(islice(games, GROUP_GAMES)):
             table = pa.Table.from_pylist([_as_row(game) for game in group], schema=_arrow_schema(pa))
-            writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
+            writer = writer or parquet.ParquetWriter(file, table.schema, compression="zstd")
             writer.write_table(table)
     finally:
         if writer is not None:
@@ -69,15 +70,19 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 @contextmanager
-def _draft(target: Path) -> Iterator[Path]:
+def _draft(target: Path) -> Iterator[IO[bytes]]:
+    """A new file that takes the target's place at the end, whatever lay under the draft's name before."""
     draft = target.with_name(f"{target.name}.part")
     try:
-        yield draft
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
+            yield file
         os.replace(draft, target)
     except OSError as error:
         raise AsyncplayError(f"--out {target}: cannot be written: {error.strerror}") from None
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _counted(games: Iterable[StoredGame], total: int, progress: Progress) -> Games:

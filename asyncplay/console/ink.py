@@ -14,6 +14,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.style import Style
 
+from asyncplay.errors import printable
+
 Line = list[Segment]
 
 PLAIN, DIM, BOLD = Style(), Style(dim=True), Style(bold=True)
@@ -107,7 +109,8 @@ class Frame:
 
 
 def _encode(colours: ColorSystem | None, segment: Segment) -> str:
-    return segment.style.render(segment.text, color_system=colours) if segment.style else segment.text
+    text = printable(segment.text)
+    return segment.style.render(text, color_system=colours) if segment.style else text
 
 
 def colours_of(environment: Mapping[str, str]) -> ColorSystem | None:

@@ -140,8 +140,7 @@ def _digest(data: bytes) -> str:
 def _remove_leftovers(folder: Path) -> None:
     """Of a save that was cut short."""
     for name in (DRAFT, DISCARDED):
-        if (folder / name).exists():
-            shutil.rmtree(folder / name)
+        disk.remove(folder / name)
 
 
 def _outdated(known: Iterable[int], keep: Keep) -> Iterator[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from asyncplay.data.folder import open_file
 from asyncplay.errors import AsyncplayError
 
 if sys.platform != "win32":
@@ -23,7 +24,7 @@ def hold(folder: Path) -> Iterator[None]:
     The system lets go of the lock when its process ends, however it ends: a lock file that is left over is no
     obstacle. It stays in the folder, as removing it would let two in at once.
     """
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = open_file(folder / "lock", os.O_RDWR | os.O_CREAT)
     try:
         _take(descriptor, folder)
         os.ftruncate(descriptor, 0)
@@ -38,7 +39,7 @@ def holder(folder: Path) -> str | None:
     if sys.platform == "win32":
         return None
     try:
-        descriptor = os.open(folder / "lock", os.O_RDONLY)
+        descriptor = open_file(folder / "lock", os.O_RDONLY)
     except OSError:
         return None
     try:

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 from asyncplay.data.entries import Kept
+from asyncplay.data.folder import open_file, read_file
 
 FILE = "run.sqlite-mark"
 
@@ -18,7 +19,7 @@ class Mark:
     """The writing end; ``write`` is one write of a few bytes in place, which a killed process leaves whole."""
 
     def __init__(self, folder: Path) -> None:
-        self._descriptor = os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._descriptor = open_file(folder / FILE, os.O_RDWR | os.O_CREAT)
 
     def write(self, kept: Kept) -> None:
         line = _line(kept)
@@ -32,9 +33,9 @@ class Mark:
 def read_mark(folder: Path) -> Kept | None:
     """What was acknowledged last; None where there is no mark or only part of one."""
     try:
-        line = (folder / FILE).read_bytes()
+        line = read_file(folder / FILE, len(_line(Kept())))
         kept = Kept(*map(int, line.split()[:-1]))
-    except (FileNotFoundError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError):
         return None
     return kept if line == _line(kept) else None
 

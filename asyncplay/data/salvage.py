@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asyncplay.data import disk
+from asyncplay.data.folder import check_file
 from asyncplay.data.pages import Row, dig
 from asyncplay.data.reader import COLUMNS, StoredGame
 from asyncplay.data.store import FILE, open_store
@@ -21,6 +22,7 @@ from asyncplay.errors import AsyncplayError
 
 NOTES = ("versions", "events", "metrics")
 DRAFT = "repair"
+MOST_BYTES = 1 << 44  # of a database, as SQLite has it by its usual page
 
 
 class Saved(NamedTuple):
@@ -41,7 +43,7 @@ def repair(folder: Path, *, last_number: int, meta: dict[str, str]) -> Saved:
     """
     old = _keep(folder / FILE)
     draft = folder / DRAFT
-    shutil.rmtree(draft, ignore_errors=True)
+    disk.remove(draft)
     draft.mkdir()
     store = open_store(draft, _read_meta(old) or meta)
     with closing(store.connection) as target:
@@ -113,12 +115,19 @@ def _read(path: Path, query: str) -> Iterator[tuple[object, ...]]:
 def _keep(path: Path) -> Path:
     """Copy the file and its log to names of their own."""
     old = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    if old.exists():
-        raise AsyncplayError(f"{old} is there already: a repair a second ago; look at what it did first")
-    shutil.copyfile(path, old)
+    try:
+        _copy(path, old)
+    except FileExistsError:
+        raise AsyncplayError(f"{old} is there already: a repair a second ago; look at what it did first") from None
     with suppress(FileNotFoundError):
-        shutil.copyfile(f"{path}-wal", f"{old}-wal")
+        _copy(Path(f"{path}-wal"), Path(f"{old}-wal"))
     return old
+
+
+def _copy(path: Path, new: Path) -> None:
+    check_file(path, MOST_BYTES)
+    with path.open("rb") as source, new.open("xb") as target:
+        shutil.copyfileobj(source, target)
 
 
 def _put_in_place(new: Path, path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asyncplay.archive.summary import as_lines
+from asyncplay.data.folder import refuse_own
 from asyncplay.errors import AsyncplayError
 from asyncplay.report import gather as source
 from asyncplay.report.gather import Material, gather
@@ -43,9 +44,13 @@ class Panel(NamedTuple):
 
 
 def write_report(run: Path, target: Path) -> None:
+    """Into another file than those of the run itself; one that is a link or no file is written into only elsewhere."""
+    refuse_own(target, run)
+    if target.parent == run and (target.is_symlink() or (target.exists() and not target.is_file())):
+        raise AsyncplayError(f"{target} is no regular file; remove it, or say --out FILE")
     text = page(gather(run))
     try:
-        target.write_text(text, encoding="utf-8")
+        target.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise AsyncplayError(f"--out {target}: cannot be written: {error.strerror}") from None
 
