@@ -420,6 +420,11 @@ def main(arguments: list[str] | None = None) -> int:
         for line in _in_our_words(error).split("\n"):
             print(f"asyncplay: {printable(line)}", file=sys.stderr)
         return error.exit_code if isinstance(error, AsyncplayError) else EXIT_MISTAKE
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"asyncplay: {printable(error.filename)}: {error.strerror}", file=sys.stderr)
+        return EXIT_MISTAKE
 
 
 def _in_our_words(error: CycloptsError | AsyncplayError) -> str:

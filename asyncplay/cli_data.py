@@ -59,7 +59,9 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
         lines.append(f"`asyncplay data {run} verify --repair` saves what can be saved")
     if found.flaws and repair:
         saved = room.repair(run)
-        result["repaired"] = {"games": saved.games, "lost": saved.lost, "cut_short": saved.cut_short}
+        lost = [[found.start, found.stop - 1] for found in saved.lost]
+        result["repaired"] = {"games": saved.games, "lost": lost, "cut_short": saved.cut_short}
+        result["set_aside"] = saved.set_aside
         result["old"] = str(saved.old)
         lines += room.repair_lines(saved)
     _tell([json_format.dumps(result)] if json else lines)

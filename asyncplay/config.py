@@ -487,7 +487,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: no such file{_hint(_similar(path))}") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is no TOML: {error}") from None
 
 

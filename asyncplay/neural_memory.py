@@ -119,7 +119,7 @@ def remember(
 
 
 def read_stored(folder: Path) -> Stored:
-    with reading(folder) as connection:
+    with reading(folder, is_live=True) as connection:
         return Stored(read_units(connection), read_kept(connection), last_version(connection) or 0)
 
 

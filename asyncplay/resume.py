@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay.config import Config, Overrides, dump, load
+from asyncplay.config import Config, Overrides, dump
 from asyncplay.data import checkpoint, disk
 from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.folder import CONFIG, read_config
 from asyncplay.data.mark import read_mark
 from asyncplay.errors import AsyncplayError, ConfigError
 
-CONFIG, CHECKPOINTS = "config.toml", "checkpoints"
+CHECKPOINTS = "checkpoints"
 FIXED_SECTIONS, FIXED_KEYS = ("game", "net"), ("train.seed",)
 """What a run is: its games, its weights and the seeds of its units make no sense under another."""
 
@@ -36,8 +37,10 @@ def require(folder: Path) -> None:
 def read(folder: Path, flags: Overrides) -> Past:
     """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
     found, complaints = checkpoint.newest(folder / CHECKPOINTS)
-    config, known = load(folder / CONFIG, flags), {} if found is None else found.snapshot.state
-    before: Sections = known.get("config") or load(folder / CONFIG).model_dump()
+    config, known = read_config(folder, flags), {} if found is None else found.snapshot.state
+    before: Sections = known.get("config") or read_config(folder).model_dump()
+    if not isinstance(before, Mapping) or not all(isinstance(keys, Mapping) for keys in before.values()):
+        raise AsyncplayError(f"{folder / CHECKPOINTS} is damaged: the newest checkpoint's configuration is none")
     refuse(before, config.model_dump())
     start = "no checkpoint" if found is None else f"checkpoint {found.number:06d}"
     news = [f"{line}; passed over" for line in complaints]

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from asyncplay.config import Config, load
+from asyncplay.config import Config
 from asyncplay.coordinator.past import read
 from asyncplay.coordinator.saver import FOLDER
 from asyncplay.data import checkpoint
+from asyncplay.data.folder import CONFIG, read_config
 from asyncplay.errors import AsyncplayError
 from asyncplay.search import solvable
 from asyncplay.search.exact import worth
@@ -15,8 +16,7 @@ from asyncplay.search.regret import average_policy
 
 def config_of(run: Path) -> Config | None:
     """The configuration of a run that solves by table, None of any other folder."""
-    path = run / "config.toml"
-    config = load(path) if path.exists() else None
+    config = read_config(run) if (run / CONFIG).exists() else None
     return config if config is not None and config.solve.method != "off" else None
 
 

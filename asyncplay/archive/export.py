@@ -15,7 +15,7 @@ from asyncplay.data.folder import refuse_own
 from asyncplay.data.reader import Choice, StoredGame, count_games, read_games, reading
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
-from asyncplay.records import Record, unpack
+from asyncplay.records import Record, RecordDamaged, unpack
 
 Format = Literal["npz", "parquet"]
 GROUP_GAMES = 10_000  # of a row group of Parquet
@@ -93,9 +93,12 @@ def _counted(games: Iterable[StoredGame], total: int, progress: Progress) -> Gam
 
 
 def _record(game: StoredGame) -> Record:
-    if not game.is_intact:
-        raise AsyncplayError(f"game {game.number} is damaged; `asyncplay data RUN verify --repair` saves the others")
-    return unpack(game.record)
+    try:
+        if game.flaw is None:
+            return unpack(game.record)
+    except RecordDamaged:
+        pass
+    raise AsyncplayError(f"game {game.number} is damaged; `asyncplay data RUN verify --repair` saves the others")
 
 
 def _game_columns(games: list[StoredGame]) -> dict[str, Array]:

@@ -26,8 +26,8 @@ class Referee:
 
     def flaw(self, game: StoredGame) -> str | None:
         """What is wrong with a stored game; None when it is as it was written and the rules bear it out."""
-        if not game.is_intact:
-            return "its checksum is wrong: the file has changed since it was written"
+        if (flaw := game.flaw) is not None:
+            return flaw
         try:
             record = unpack(game.record)
         except RecordDamaged as error:

@@ -1,11 +1,12 @@
 """The runs below a folder, and how each of them stands."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from asyncplay.config import load
 from asyncplay.data import lock
+from asyncplay.data.folder import CONFIG, read_config
 from asyncplay.data.mark import loss, read_mark
 from asyncplay.data.reader import last_event, last_version, reading
 from asyncplay.data.store import FILE, read_kept
@@ -31,7 +32,7 @@ def list_runs(folder: Path, now_s: float) -> list[Listed]:
     """Newest first; a folder is a run's if it has a config.toml."""
     if not folder.is_dir():
         raise AsyncplayError(f"{folder}: no such folder; runs lie in runs/ unless --run named another place")
-    found = [look(path.parent, now_s) for path in folder.glob("*/config.toml")]
+    found = [look(path, now_s) for path in folder.iterdir() if os.path.lexists(path / CONFIG)]
     return sorted(found, key=lambda run: (run.age_s, run.run))
 
 
@@ -40,10 +41,10 @@ def look(run: Path, now_s: float) -> Listed:
     age_s = max(now_s - _touched_s(run), 0.0)
     is_running = lock.holder(run) is not None
     try:
-        game = load(run / "config.toml").game.name
+        game = read_config(run).game.name
     except AsyncplayError as error:
         return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error).partition("\n")[0])
-    if not (run / FILE).is_file():
+    if not (run / FILE).exists():
         return Listed(str(run), "running" if is_running else "empty", game, None, None, age_s)
     mark = read_mark(run)  # before the store, which may go on meanwhile
     try:
@@ -76,8 +77,8 @@ def as_lines(runs: list[Listed]) -> list[str]:
 
 def _touched_s(run: Path) -> float:
     """When anything of it was last written."""
-    names = ("config.toml", "run.log", FILE, f"{FILE}-wal")
-    return max(path.stat().st_mtime for name in names if (path := run / name).exists())
+    names = (CONFIG, "run.log", FILE, f"{FILE}-wal")
+    return max((path.stat().st_mtime for name in names if (path := run / name).exists()), default=0.0)
 
 
 def _count(number: int | None) -> str:

@@ -2,17 +2,22 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay.data.store import FILE, open_read_only, row_crc, unusable
+from asyncplay.data import lock
+from asyncplay.data.store import FILE, Malformed, StoreError, open_read_only, row_crc, text, unusable, whole
 
 COLUMNS = (
     "number, unit, time, worker, seed, seats, length, reason, returns, outcome, "
     "lowest_version, highest_version, first_row, rows, record, crc"
 )
+LATEST_S = 253_402_300_800  # the end of the year 9999
+MOST_SEATS = 64
+LARGEST = 1e30  # figure; its square is one too
 
 
 class StoredGame(NamedTuple):
@@ -42,6 +47,27 @@ class StoredGame(NamedTuple):
             return row_crc(self[:-1]) == self.crc
         except TypeError:
             return False
+
+    @property
+    def flaw(self) -> str | None:
+        """What is wrong with the row by itself; a checksum proves nothing of where a row comes from."""
+        if not self.is_intact:
+            return "its checksum is wrong: the file has changed since it was written"
+        counts = (self.number, self.unit, self.worker, self.seed, self.length, self.first_row, self.rows)
+        try:
+            for count in (*counts, *(version for version in (self.lowest_version, self.highest_version) if version)):
+                whole(count)
+            text(self.reason)
+            moment(self.time_s)
+            if not (n_paid := len(gains(self.returns))) == len(gains(self.outcome)) == self.seats:
+                return f"its seats is stored as {self.seats}, its returns are {n_paid}"
+        except Malformed as error:
+            return str(error)
+        return None
+
+    @property
+    def end_row(self) -> int:
+        return self.first_row + self.rows
 
 
 class Choice(NamedTuple):
@@ -90,16 +116,52 @@ class Tallies(NamedTuple):
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[sqlite3.Connection]:
-    """One moment of a run's store; StoreError where it cannot be read, now or on the way."""
-    connection = open_read_only(folder)
+def reading(folder: Path, *, is_live: bool = False) -> Iterator[sqlite3.Connection]:
+    """One moment of a run's store; StoreError where it cannot be read, now or on the way.
+
+    ``is_live``: it belongs to a run that goes on in this process. Nothing changes in the folder of any other run that
+    nobody works on.
+    """
+    is_at_rest = not is_live and sys.platform != "win32" and lock.holder(folder) is None
+    connection = open_read_only(folder, is_at_rest=is_at_rest)
     try:
         connection.execute("BEGIN")
         yield connection
-    except sqlite3.DatabaseError as error:
+        _check_rest(folder, is_at_rest)
+    except (sqlite3.DatabaseError, Malformed) as error:
+        _check_rest(folder, is_at_rest)
         raise unusable(folder / FILE, error) from None
     finally:
         connection.close()
+
+
+def _check_rest(folder: Path, was_at_rest: bool) -> None:
+    """Who reads without locks may have read what a run that began meanwhile was writing."""
+    if was_at_rest and lock.holder(folder) is not None:
+        raise StoreError(f"{folder / FILE}: the run went on while it was read; ask again")
+
+
+def moment(value: object) -> float:
+    """Seconds since 1970 that a calendar has, or Malformed."""
+    if isinstance(value, int | float) and 0 <= value < LATEST_S:
+        return float(value)
+    raise Malformed(f"{value!r:.80} is no time")
+
+
+def gains(value: object) -> tuple[float, ...]:
+    """Numbers by seat, out of JSON, or Malformed."""
+    try:
+        numbers = json.loads(text(value))
+    except (ValueError, RecursionError):
+        numbers = None
+    if isinstance(numbers, list) and 0 < len(numbers) <= MOST_SEATS and all(map(is_figure, numbers)):
+        return tuple(numbers)
+    raise Malformed(f"{value!r:.80} are no returns")
+
+
+def is_figure(value: object) -> bool:
+    """Whether it is a number that can be drawn and added up."""
+    return isinstance(value, int | float) and abs(value) < LARGEST
 
 
 def count_games(connection: sqlite3.Connection, choice: Choice = ALL) -> int:
@@ -115,20 +177,21 @@ def read_games(connection: sqlite3.Connection, choice: Choice = ALL) -> Iterator
 
 
 def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
-    first_s, last_s = connection.execute("SELECT ifnull(min(time), 0), ifnull(max(time), 0) FROM games").fetchone()
+    span = connection.execute("SELECT ifnull(min(time), 0), ifnull(max(time), 0) FROM games").fetchone()
+    first_s, last_s = map(moment, span)
     period_s = (last_s - first_s) / n_periods or 1.0
     lowest, highest = connection.execute("SELECT min(lowest_version), max(highest_version) FROM games").fetchone()
     by_period = "SELECT min(CAST((time - ?) / ? AS INTEGER), ?), count(*) FROM games GROUP BY 1"
     returns = connection.execute("SELECT returns, count(*) FROM games GROUP BY 1")
     return Tallies(
         games=count_games(connection),
-        lengths=dict(connection.execute("SELECT length, count(*) FROM games GROUP BY 1")),
-        reasons=dict(connection.execute("SELECT reason, count(*) FROM games GROUP BY 1")),
-        returns={tuple(json.loads(text)): count for text, count in returns},
+        lengths={whole(length): n for length, n in connection.execute("SELECT length, count(*) FROM games GROUP BY 1")},
+        reasons={text(reason): n for reason, n in connection.execute("SELECT reason, count(*) FROM games GROUP BY 1")},
+        returns={gains(paid): count for paid, count in returns},
         first_s=first_s,
         last_s=last_s,
         periods=dict(connection.execute(by_period, (first_s, period_s, n_periods - 1))),
-        versions=None if lowest is None else (lowest, highest),
+        versions=None if lowest is None else (whole(lowest), whole(highest)),
     )
 
 
@@ -141,29 +204,77 @@ class Event(NamedTuple):
     data: dict[str, Any]
 
 
+def as_event(row: Sequence[object]) -> Event:
+    """Malformed where no run has written that."""
+    number, time_s, kind, words, data = row
+    whole(number)
+    try:
+        facts = json.loads(text(data))
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict):
+        raise Malformed(f"{data!r:.80} are no facts of an event")
+    return Event(moment(time_s), text(kind), text(words), facts)
+
+
+def as_metric(row: Sequence[object]) -> tuple[str, float, float | None]:
+    """(name, time, value); Malformed where no run has written that."""
+    name, time_s, value = row
+    if isinstance(value, int | float | None):
+        return text(name), moment(time_s), value if is_figure(value) else None  # type: ignore[return-value]
+    raise Malformed(f"{value!r:.80} is no number")
+
+
+def as_version(row: Sequence[object]) -> int:
+    """Malformed where no run has written that."""
+    version, time_s, step, games = row
+    moment(time_s)
+    whole(step)
+    whole(games)
+    return whole(version)
+
+
+NOTES: dict[str, tuple[str, Callable[[Sequence[object]], object]]] = {
+    "versions": ("SELECT version, time, step, games FROM versions", as_version),
+    "events": ("SELECT number, time, kind, text, data FROM events", as_event),
+    "metrics": ("SELECT name, time, value FROM metrics", as_metric),
+}
+"""The small tables: how their rows are read, and what makes sense of one."""
+
+
 def read_events(connection: sqlite3.Connection) -> list[Event]:
-    rows = connection.execute("SELECT time, kind, text, data FROM events ORDER BY number")
-    return [Event(time_s, kind, text, json.loads(data)) for time_s, kind, text, data in rows]
+    return [as_event(row) for row in connection.execute(f"{NOTES['events'][0]} ORDER BY number")]
 
 
 def read_metrics(connection: sqlite3.Connection) -> dict[str, list[tuple[float, float]]]:
     """By name: (time, value), in order of time; what was no number is left out."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for name, time_s, value in connection.execute("SELECT name, time, value FROM metrics ORDER BY name, time"):
+    for row in connection.execute(f"{NOTES['metrics'][0]} ORDER BY name, time"):
+        name, time_s, value = as_metric(row)
         if value is not None:
             found.setdefault(name, []).append((time_s, value))
     return found
 
 
+def malformed_notes(connection: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with rows of the small tables."""
+    for table, (query, understand) in NOTES.items():
+        for row in connection.execute(query):
+            try:
+                understand(row)
+            except Malformed as error:
+                yield f"{table}: {error}"
+
+
 def last_event(connection: sqlite3.Connection) -> str | None:
     """The kind of the newest event."""
     row = connection.execute("SELECT kind FROM events ORDER BY number DESC LIMIT 1").fetchone()
-    return None if row is None else str(row[0])
+    return None if row is None else text(row[0])
 
 
 def last_version(connection: sqlite3.Connection) -> int | None:
     version = connection.execute("SELECT max(version) FROM versions").fetchone()[0]
-    return None if version is None else int(version)
+    return None if version is None else whole(version)
 
 
 def integrity(connection: sqlite3.Connection) -> list[str]:

@@ -1,26 +1,27 @@
 """Saving what can be saved of a damaged store into a sound one.
 
-Games are dug out page by page and believed only if their checksum is right, so that none comes back altered. The
-small tables have no checksums; what SQLite can read of them comes over, up to the first place where it cannot.
+Games are dug out page by page and believed only if their checksum is right, so that none comes back altered, and if
+they can be played again, so that a run can go on with them. The small tables have no checksums; what SQLite can read
+of them and makes sense comes over, up to the first place where it cannot.
 """
 
 import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from asyncplay.data import disk
 from asyncplay.data.folder import check_file
 from asyncplay.data.pages import Row, dig
-from asyncplay.data.reader import COLUMNS, StoredGame
-from asyncplay.data.store import FILE, open_store
+from asyncplay.data.reader import COLUMNS, NOTES, StoredGame
+from asyncplay.data.store import FILE, Malformed, open_store
 from asyncplay.errors import AsyncplayError
 
-NOTES = ("versions", "events", "metrics")
 DRAFT = "repair"
 MOST_BYTES = 1 << 44  # of a database, as SQLite has it by its usual page
 
@@ -29,32 +30,40 @@ class Saved(NamedTuple):
     """What became of a store."""
 
     games: int
-    lost: list[int]  # numbers of games that are known to have been there
+    lost: list[range]  # numbers of games that are known to have been there
+    set_aside: list[int]  # of these, the games that are there and cannot be played again; the old file has them
     notes: dict[str, int]  # rows of each small table
     cut_short: list[str]  # small tables that could not be read to their end
     old: Path  # the damaged file, kept
 
 
-def repair(folder: Path, *, last_number: int, meta: dict[str, str]) -> Saved:
+def repair(folder: Path, *, last_number: int, meta: dict[str, str], is_sound: Callable[[StoredGame], bool]) -> Saved:
     """Put a sound store in the place of a damaged one, which is kept beside it under another name.
 
-    ``last_number`` of a game that was ever acknowledged; ``meta`` for where the old file has lost its own. The caller
-    holds the run's lock. A process that dies on the way leaves the damaged store where it was.
+    ``last_number`` of a game that was ever acknowledged; ``meta`` of the run, whatever the old file says; ``is_sound``
+    whether a game can be played again. The caller holds the run's lock. A process that dies on the way leaves the
+    damaged store where it was.
     """
     old = _keep(folder / FILE)
     draft = folder / DRAFT
     disk.remove(draft)
     draft.mkdir()
-    store = open_store(draft, _read_meta(old) or meta)
+    store = open_store(draft, {**_read_meta(old), **meta})
     with closing(store.connection) as target:
         target.execute("PRAGMA synchronous = OFF")  # the whole file is synced once, before it takes its place
-        numbers = _save_games(old, target)
+        numbers, set_aside = _save_games(old, target, is_sound)
         notes, cut_short = _save_notes(old, target)
         target.execute("PRAGMA journal_mode = DELETE")  # one file to move; the next run takes up its log again
     _put_in_place(draft / FILE, folder / FILE)
     draft.rmdir()
-    lost = sorted(set(range(1, max([last_number, *numbers], default=0) + 1)) - numbers)
-    return Saved(len(numbers), lost, notes, cut_short, old)
+    lost = gaps(numbers, max([last_number, *numbers]))
+    return Saved(len(numbers), lost, sorted(set_aside), notes, cut_short, old)
+
+
+def gaps(numbers: Iterable[int], last: int) -> list[range]:
+    """What ascending numbers leave out of 1 to ``last``; a forged one may leave out more than can be counted."""
+    ends = pairwise([0, *numbers, last + 1])
+    return [range(before + 1, after) for before, after in ends if after > before + 1]
 
 
 def whole_games(path: Path) -> Iterator[StoredGame]:
@@ -77,22 +86,61 @@ def _as_game(row: Row) -> StoredGame | None:
     return StoredGame(number, columns[1], float(time_s), *columns[3:])  # type: ignore[arg-type]  # the checksum decides
 
 
-def _save_games(old: Path, target: sqlite3.Connection) -> set[int]:
+def _save_games(
+    old: Path, target: sqlite3.Connection, is_sound: Callable[[StoredGame], bool]
+) -> tuple[list[int], set[int]]:
+    """The numbers of the games that came over, ascending, and of those that were set aside."""
     places = ", ".join("?" * len(StoredGame._fields))
+    saved, unsound = set[int](), set[int]()
     target.execute("BEGIN")
     for game in whole_games(old):
-        target.execute(f"INSERT OR IGNORE INTO games ({COLUMNS}) VALUES ({places})", game)
+        if game.number in saved:
+            continue
+        if game.flaw is None and is_sound(game):
+            target.execute(f"INSERT OR IGNORE INTO games ({COLUMNS}) VALUES ({places})", game)
+            saved.add(game.number)
+        else:
+            unsound.add(game.number)
+    spans = target.execute("SELECT number, first_row, first_row + rows FROM games ORDER BY number").fetchall()
+    placed = [number for number, _, _ in in_place(spans)]
+    target.execute("CREATE TEMP TABLE placed (number INTEGER PRIMARY KEY)")
+    target.executemany("INSERT INTO placed VALUES (?)", [(number,) for number in placed])
+    target.execute("DELETE FROM games WHERE number NOT IN (SELECT number FROM placed)")
     target.execute("COMMIT")
-    return {number for (number,) in target.execute("SELECT number FROM games")}
+    return placed, (unsound | saved).difference(placed)
+
+
+Span = tuple[int, int, int]
+"""A game's number, its first training row and the row behind its last."""
+
+
+def in_place(games: Iterable[Span]) -> list[Span]:
+    """Without the games whose rows are not behind those of the games before, where a window could not be filled again.
+
+    Of two that contradict each other the one goes that also contradicts the game before both.
+    """
+    placed: list[Span] = []
+    for game in games:
+        if placed and not _follows(placed[-1], game) and _follows(placed[-2] if placed[1:] else (0, 0, 0), game):
+            placed.pop()
+        if _follows(placed[-1] if placed else (0, 0, 0), game):
+            placed.append(game)
+    return placed
+
+
+def _follows(before: Span, game: Span) -> bool:
+    return game[1] == before[2] if game[0] == before[0] + 1 else game[1] >= before[2]
 
 
 def _save_notes(old: Path, target: sqlite3.Connection) -> tuple[dict[str, int], list[str]]:
     saved, cut_short = {}, []
-    for table in NOTES:
+    for table, (query, understand) in NOTES.items():
         target.execute("BEGIN")
         try:
-            for row in _read(old, f"SELECT * FROM {table}"):
-                target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            for row in _read(old, query):
+                with suppress(Malformed):
+                    understand(row)
+                    target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
         except sqlite3.DatabaseError:
             cut_short.append(table)
         target.execute("COMMIT")
@@ -103,7 +151,7 @@ def _save_notes(old: Path, target: sqlite3.Connection) -> tuple[dict[str, int], 
 def _read_meta(old: Path) -> dict[str, str]:
     """Empty where it cannot be read."""
     with suppress(sqlite3.DatabaseError):
-        return {str(key): str(value) for key, value in _read(old, "SELECT key, value FROM meta")}
+        return {str(key): str(value) for key, value in _read(old, "SELECT key, value FROM meta LIMIT 100")}
     return {}
 
 

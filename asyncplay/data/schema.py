@@ -6,13 +6,12 @@ SCHEMA_VERSION = 1
 APPLICATION_ID = 0x61706C79
 """In PRAGMA application_id: "aply"."""
 
-TABLES = """
-CREATE TABLE meta (
+STATEMENTS = {
+    "meta": """CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
-) WITHOUT ROWID;
-
-CREATE TABLE games (
+) WITHOUT ROWID""",
+    "games": """CREATE TABLE games (
     number INTEGER PRIMARY KEY,
     unit INTEGER NOT NULL UNIQUE,
     time REAL NOT NULL,
@@ -29,31 +28,29 @@ CREATE TABLE games (
     rows INTEGER NOT NULL,
     record BLOB NOT NULL,
     crc INTEGER NOT NULL
-);
-CREATE INDEX games_by_row ON games (first_row);
-
-CREATE TABLE versions (
+)""",
+    "games_by_row": "CREATE INDEX games_by_row ON games (first_row)",
+    "versions": """CREATE TABLE versions (
     version INTEGER PRIMARY KEY,
     time REAL NOT NULL,
     step INTEGER NOT NULL,
     games INTEGER NOT NULL
-);
-
-CREATE TABLE events (
+)""",
+    "events": """CREATE TABLE events (
     number INTEGER PRIMARY KEY,
     time REAL NOT NULL,
     kind TEXT NOT NULL,
     text TEXT NOT NULL,
     data TEXT NOT NULL
-);
-
-CREATE TABLE metrics (
+)""",
+    "metrics": """CREATE TABLE metrics (
     name TEXT NOT NULL,
     time REAL NOT NULL,
     value REAL,
     PRIMARY KEY (name, time)
-) WITHOUT ROWID;
-"""
+) WITHOUT ROWID""",
+}
+"""By name, as SQLite keeps them word for word."""
 
 KNOWN_UNITS = "SELECT unit FROM games WHERE unit IN (SELECT value FROM json_each(?))"
 INSERT_GAME = """

@@ -27,11 +27,17 @@ FILE = "run.sqlite"
 Durability = Literal["process", "power"]
 SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 CHECKPOINT_PAGES = 1000
+MOST_VALUE_BYTES = 1 << 28  # of one value that is read
+MOST_COUNT = 1 << 62
 BUSY_S = 60.0  # a reader that copies the log back holds the writer up; longer than this is trouble
 
 
 class StoreError(AsyncplayError):
     """A database that cannot be used; the message says what can be done."""
+
+
+class Malformed(ValueError):
+    """A value in a database that this program never wrote there."""
 
 
 class Store:
@@ -90,6 +96,7 @@ def open_store(folder: Path, meta: Mapping[str, str], durability: Durability = "
     ``meta`` is written into a new store and must agree with an old one where both name a key.
     """
     path = folder / FILE
+    _check_place(path)
     try:
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
@@ -98,32 +105,56 @@ def open_store(folder: Path, meta: Mapping[str, str], durability: Durability = "
         except BaseException:
             connection.close()
             raise
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, Malformed) as error:
         raise unusable(path, error) from None
 
 
-def open_read_only(folder: Path) -> sqlite3.Connection:
-    """A reader's connection, which can change nothing; also while the run goes on."""
+def open_read_only(folder: Path, *, is_at_rest: bool = False) -> sqlite3.Connection:
+    """A reader's connection, which can change nothing; also while the run goes on.
+
+    Beside a writer a reader needs the files of the log, and makes them where they are missing. ``is_at_rest``: there is
+    no writer, and the reader makes and locks nothing: the folder stays as it is and may lie on a disk that is read
+    only.
+    """
     path = folder / FILE
-    if not path.is_file():
+    if not path.exists():
         raise StoreError(f"{path}: there is no store; is {folder} the folder of a run?")
+    _check_place(path)
     try:
-        uri = f"{path.absolute().as_uri()}?mode=ro"
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
+        connection = sqlite3.connect(_uri(path, is_at_rest), uri=True, timeout=BUSY_S, isolation_level=None)
         try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
+            if is_at_rest:
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # the log's index stays in memory
             check_schema(connection, path)
         except BaseException:
             connection.close()
             raise
         return connection
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, Malformed) as error:
         raise unusable(path, error) from None
 
 
-def unusable(path: Path, error: sqlite3.Error) -> StoreError:
+def _uri(path: Path, is_at_rest: bool) -> str:
+    uri = path.absolute().as_uri()
+    if not is_at_rest:
+        return f"{uri}?mode=ro"
+    log = path.with_name(f"{path.name}-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    return f"{uri}?mode=ro&vfs=unix-none" if has_log else f"{uri}?immutable=1"
+
+
+def _check_place(path: Path) -> None:
+    """SQLite would wait for ever at a pipe."""
+    for place in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))):
+        if place.exists() and not place.is_file():
+            raise StoreError(f"{place} is no regular file; put it away")
+
+
+def unusable(path: Path, error: sqlite3.Error | Malformed) -> StoreError:
     """The error in words that name the file and the cure."""
     name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, Malformed):
         folder = path.parent
         return StoreError(f"{path} is damaged ({error}); `asyncplay data {folder} verify --repair` saves what it can")
     return StoreError(f"{path} cannot be used: {error}")
@@ -140,22 +171,40 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} has schema version {version}, this program knows {known}: use a newer asyncplay")
     if version < schema.SCHEMA_VERSION:
         raise StoreError(f"{path} has schema version {version}, which was never released")
+    found = dict(connection.execute("SELECT name, sql FROM sqlite_schema"))
+    if any(found.get(name) != statement for name, statement in schema.STATEMENTS.items()):
+        raise Malformed("a table is missing or is not what was made")
+    if connection.execute("SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')").fetchone()[0]:
+        raise Malformed("it has views or triggers, which no run makes")
+
+
+def whole(value: object) -> int:
+    """A number as it counts things, or Malformed."""
+    if type(value) is int and 0 <= value < MOST_COUNT:
+        return value
+    raise Malformed(f"{value!r:.80} is no whole number from 0")
+
+
+def text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise Malformed(f"{value!r:.80} is no text")
 
 
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(connection.execute("SELECT key, value FROM meta"))
+    return {text(key): text(value) for key, value in connection.execute("SELECT key, value FROM meta")}
 
 
 def read_kept(connection: sqlite3.Connection) -> Kept:
-    number = int(connection.execute("SELECT ifnull(max(number), 0) FROM games").fetchone()[0])
-    games = int(connection.execute("SELECT count(*) FROM games").fetchone()[0])
-    last = connection.execute("SELECT first_row + rows FROM games ORDER BY number DESC LIMIT 1").fetchone()
-    return Kept(number, games, int(last[0]) if last else 0)
+    number = whole(connection.execute("SELECT ifnull(max(number), 0) FROM games").fetchone()[0])
+    games = whole(connection.execute("SELECT count(*) FROM games").fetchone()[0])
+    last = connection.execute("SELECT first_row, rows FROM games ORDER BY number DESC LIMIT 1").fetchone()
+    return Kept(number, games, sum(map(whole, last)) if last else 0)
 
 
 def read_units(connection: sqlite3.Connection) -> NDArray[np.int64]:
     cursor = connection.execute("SELECT unit FROM games ORDER BY unit")
-    return np.fromiter((unit for (unit,) in cursor), np.int64)
+    return np.fromiter((whole(unit) for (unit,) in cursor), np.int64)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, meta: Mapping[str, str], durability: Durability) -> None:
@@ -173,7 +222,7 @@ def _create(connection: sqlite3.Connection, meta: Mapping[str, str]) -> None:
     """All or nothing: a process that dies here leaves an empty database, which is made anew."""
     own = {"schema_version": str(schema.SCHEMA_VERSION), "created": f"{time.time():.3f}"}
     with _transaction(connection):
-        for statement in schema.TABLES.split(";\n"):
+        for statement in schema.STATEMENTS.values():
             connection.execute(statement)
         connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", {**own, **meta}.items())
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")

@@ -16,7 +16,7 @@ COUNT = f"SELECT ifnull(sum(min(first_row + rows, ?) - max(first_row, ?)), 0) FR
 
 def count_rows(folder: Path, first_row: int, stop_row: int) -> int:
     """How many of these rows are there; a store that was repaired may lack some."""
-    with reading(folder) as connection:
+    with reading(folder, is_live=True) as connection:
         found = connection.execute(COUNT, (stop_row, first_row, first_row, stop_row, first_row)).fetchone()
         return int(found[0])
 
@@ -26,10 +26,10 @@ def read_part(folder: Path, first_row: int, stop_row: int) -> list[StoredGame]:
 
     Blocks; belongs to no thread, as it opens the store for itself.
     """
-    with reading(folder) as connection:
+    with reading(folder, is_live=True) as connection:
         games = [StoredGame(*row) for row in connection.execute(SELECT, (first_row, stop_row, first_row))]
     for game in games:
-        if not game.is_intact:
+        if game.flaw is not None:
             raise damaged(folder, f"game {game.number} is not what was stored")
     return games
 

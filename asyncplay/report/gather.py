@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asyncplay.archive.summary import N_PERIODS, Summary, from_tallies
-from asyncplay.data.reader import Event, read_events, read_metrics, read_tallies, reading
+from asyncplay.data.reader import Event, is_figure, read_events, read_metrics, read_tallies, reading
 from asyncplay.data.store import read_meta
 from asyncplay.report.plots import Bar, Line, Mark, Point, thinned
 
@@ -44,7 +44,7 @@ def flow_of(material: Material, ending: str) -> list[Line]:
 
 def strengths_of(material: Material) -> list[Mark]:
     """Results of matches with their intervals; else whatever strength was measured, as exploitability is."""
-    matches = [event for event in material.events if event.kind == "arena" and "score" in event.data]
+    matches = [event for event in material.events if event.kind == "arena" and _has(event, "score")]
     if matches:
         return [_match_mark(event, material.began_s) for event in matches]
     found = {name: points for name, points in material.metrics.items() if name.startswith("strength/")}
@@ -74,15 +74,23 @@ def ends_of(material: Material) -> list[Bar]:
 
 def trials_of(material: Material) -> list[Bar]:
     """What each change of a setting did to the throughput, in percent."""
-    ended = [event.data for event in material.events if event.kind == "trial" and event.data.get("state") == "done"]
     return [
         Bar(f"{number + 1}", 100 * data["gain"], *(100 * (data["gain"] + sign * data["doubt"]) for sign in (-1, 1)))
-        for number, data in enumerate(ended)
+        for number, data in enumerate(event.data for event in _ended_trials(material))
     ]
 
 
 def trial_texts(material: Material) -> list[str]:
-    return [event.text for event in material.events if event.kind == "trial" and event.data.get("state") == "done"]
+    return [event.text for event in _ended_trials(material)]
+
+
+def _ended_trials(material: Material) -> list[Event]:
+    trials = [event for event in material.events if event.kind == "trial" and event.data.get("state") == "done"]
+    return [event for event in trials if _has(event, "gain") and _has(event, "doubt")]
+
+
+def _has(event: Event, name: str) -> bool:
+    return is_figure(event.data.get(name))
 
 
 def clock(time_s: float) -> str:
@@ -94,5 +102,5 @@ def _match_mark(event: Event, began_s: float) -> Mark:
     against = str(event.data.get("against", ""))
     name = "an earlier version" if against.startswith("version") else against
     score = float(event.data["score"])
-    low, high = (float(event.data.get(bound, score)) for bound in ("low", "high"))
+    low, high = (float(event.data[bound]) if _has(event, bound) else score for bound in ("low", "high"))
     return Mark(name, event.time_s - began_s, score, low, high)

@@ -69,7 +69,7 @@ def test_a_game_of_pig_that_hits_the_limit_says_so():
         ({"outcome": "[0.5, -0.5]"}, "its outcome is stored as"),
         ({"length": 3}, "its length is stored as 3"),
         ({"reason": "limit"}, "its reason is stored as limit, played again it is rules"),
-        ({"seats": 3}, "its seats is stored as 3, played again it is 2"),
+        ({"seats": 3}, "its seats is stored as 3, its returns are 2"),
         ({"rows": 99}, "its rows is stored as 99"),
         ({"lowest_version": 9}, "its lowest version is stored as 9"),
         ({"record": b"abc"}, "a record of 3 bytes has no head"),

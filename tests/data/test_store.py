@@ -10,7 +10,7 @@ import pytest
 from entry_cases import make_game
 
 from asyncplay.data.entries import EventEntry, Kept, MetricsEntry, VersionEntry
-from asyncplay.data.schema import SCHEMA_VERSION, TABLES
+from asyncplay.data.schema import SCHEMA_VERSION, STATEMENTS
 from asyncplay.data.store import (
     FILE,
     StoreError,
@@ -159,7 +159,7 @@ def test_a_folder_without_a_store_is_named(tmp_path):
 def test_every_column_is_documented():
     text = (Path(__file__).parent.parent.parent / "docs" / "schema.md").read_text()
     memory = sqlite3.connect(":memory:")
-    memory.executescript(TABLES)
+    memory.executescript(";".join(STATEMENTS.values()))
     for (table,) in memory.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         assert f"## {table}" in text
         for column in memory.execute(f"PRAGMA table_info({table})"):
