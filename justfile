@@ -16,6 +16,10 @@ test *arguments:
 fast:
     scripts/dev pytest -q -m "not slow and not process"
 
+# Full counts of what the slow tests sample
+exhaustive:
+    scripts/dev pytest -m exhaustive
+
 # What CI runs, letter for letter
 check:
     .ci/run

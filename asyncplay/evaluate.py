@@ -3,14 +3,16 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from asyncplay import build, solved
 from asyncplay.bench import ismcts
-from asyncplay.config import Config, DeviceSection, load
+from asyncplay.config import Config, DeviceSection
 from asyncplay.coordinator.arena import Match, Score
 from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.data.folder import CONFIG, read_config, read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.model.device import Candidate
@@ -23,6 +25,7 @@ from asyncplay.neural import (
     load_game,
     load_weights,
     match_assignment,
+    net_shape,
     open_model,
     versions,
 )
@@ -31,6 +34,7 @@ from asyncplay.spine import Spine
 from asyncplay.worker.foreign import PREFIX as LIBRARY
 from asyncplay.worker.opponents import opponent
 
+NET_BYTES = 1 << 16
 GAMES_AT_ONCE = 64
 SLOW_GAMES_AT_ONCE = 16  # a worker is silent while such an opponent decides for all of its games, one after another,
 SLOW_BUDGET = 8_000  # so they are fewer where it thinks longer: rollouts of a decision times games at once
@@ -77,7 +81,9 @@ async def evaluate(question: Question) -> dict[str, Any]:
     hero = question.version if question.version is not None else versions(question.run)[-1]
     match = _match(config, game, question)
     models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if question.against.isdecimal() else {})
-    brains = {model: Brain(config, version, load_weights(question.run, version)) for model, version in models.items()}
+    brains = {
+        model: Brain(config, version, load_weights(question.run, version, shape)) for model, version in models.items()
+    }
     await play(match, config, shape, brains)
     return {
         "run": str(question.run),
@@ -91,11 +97,20 @@ async def evaluate(question: Question) -> dict[str, Any]:
 
 def read_run(run: Path) -> tuple[Config, NetShape]:
     """The configuration and the network of a run that has trained."""
-    if not (run / "net.json").exists() or not versions(run):
+    path = run / "net.json"
+    if not path.exists() or not versions(run):
         raise AsyncplayError(f"{run} is no run folder with trained weights; train one: asyncplay train --run {run}")
-    facts = json.loads((run / "net.json").read_text())
-    planes = facts.pop("planes")
-    return load(run / "config.toml"), NetShape(**facts, planes=tuple(planes) if planes else None)
+    config = read_config(run)
+    shape = net_shape(config, load_game(config))
+    try:
+        facts = {"beliefs": 0} | json.loads(read_file(path, NET_BYTES))  # older runs knew of none
+    except OSError as error:
+        raise AsyncplayError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, RecursionError):
+        raise AsyncplayError(f"{path} is damaged: it says nothing of a network") from None
+    if facts != json.loads(json.dumps(asdict(shape))):
+        raise AsyncplayError(f"{path} is damaged: its network is not that of {run / CONFIG}")
+    return config, shape
 
 
 def _rival(against: str, game: GameSpec) -> str:

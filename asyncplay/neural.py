@@ -29,6 +29,7 @@ from asyncplay.coordinator.tuner import Tuner
 from asyncplay.data import disk
 from asyncplay.data.checkpoint import Snapshot
 from asyncplay.data.entries import EventEntry, MetricsEntry, VersionEntry
+from asyncplay.data.folder import read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.live.figures import Figures
@@ -37,6 +38,7 @@ from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate, Choice
 from asyncplay.model.nets import build as build_net
+from asyncplay.model.nets import check_weights
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights, from_bytes, snapshot, to_bytes
 from asyncplay.neural_memory import Memory, Stored, losses, read_stored, recall, remember
@@ -54,6 +56,7 @@ SAMPLE_ROWS, FULL_ROWS = 256, 1024  # of the batches that backends are measured 
 CHOICE_S, FIGURE_S = 3.0, 0.2  # to choose a backend; to have a figure of the only one
 REBUILDING = "rebuild"
 MOST_SEATS = 8
+MOST_DIGITS, WEIGHTS_BYTES = 19, 1 << 34  # of a version's number, of a version
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
 Say = Callable[[str], None]
@@ -183,15 +186,24 @@ def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) 
 
 def versions(folder: Path) -> list[int]:
     """The versions a run folder has weights of, oldest first."""
-    return sorted(int(path.stem) for path in (folder / "weights").glob("*.safetensors"))
+    names = [path.stem for path in (folder / "weights").glob("*.safetensors")]
+    return sorted(int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < MOST_DIGITS)
 
 
-def load_weights(folder: Path, version: int) -> Weights:
+def load_weights(folder: Path, version: int, shape: NetShape) -> Weights:
+    """The weights of a network of this shape; AsyncplayError where the folder has others or none."""
     path = folder / "weights" / f"{version:06d}.safetensors"
     if not path.exists():
         known = ", ".join(map(str, versions(folder))) or "none"
         raise AsyncplayError(f"{folder} has no weights of version {version}; it has {known}")
-    return from_bytes(path.read_bytes())
+    try:
+        weights = from_bytes(read_file(path, WEIGHTS_BYTES))
+        check_weights(shape, weights)
+    except OSError as error:
+        raise AsyncplayError(f"{path} cannot be read: {error.strerror}") from None
+    except AsyncplayError as error:
+        raise AsyncplayError(f"{path} is damaged: {error}; --version takes another one") from None
+    return weights
 
 
 class NeuralRun:

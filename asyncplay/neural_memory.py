@@ -5,23 +5,26 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
 
 from asyncplay.config import Config
 from asyncplay.coordinator.arena import Score
 from asyncplay.coordinator.limiter import Counts, Held
 from asyncplay.coordinator.trainer import Progress, Published
 from asyncplay.coordinator.tuner import TunerState
-from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Count, Snapshot, State
 from asyncplay.data.entries import Kept
 from asyncplay.data.mark import loss, read_mark
 from asyncplay.data.reader import last_version, reading
 from asyncplay.data.store import read_kept, read_units
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.learner import Learner, Saved
+from asyncplay.model.nets import check_weights
 from asyncplay.model.weights import Weights
 from asyncplay.payloads import Array
 
@@ -50,6 +53,52 @@ class Memory(NamedTuple):
     tuner: TunerState | None
 
 
+class PublishedState(State):
+    version: Count
+    step: Count
+    age_s: float = Field(ge=0)
+    last_version: Count
+
+
+class LimiterState(State):
+    """An older checkpoint has no ratio."""
+
+    inserted: Count
+    ratio: float | None = Field(None, gt=0)
+    shift_rows: float = 0.0
+
+
+class StoreState(State):
+    number: Count
+    games: Count
+    rows: Count
+
+
+class ArenaState(State):
+    model_config = ConfigDict(allow_inf_nan=True)  # of one game there is no interval
+
+    version: Count
+    results: dict[str, Score]
+
+
+class TunerFacts(State):
+    arm: Literal["NONE", "INTEGRAL", "HALF", "ALL"]
+    fixed_s: float = Field(ge=0)
+    per_row_s: float = Field(ge=0)
+    records: dict[Literal["NONE", "INTEGRAL", "HALF", "ALL"], tuple[float, float, float]]
+
+
+class NeuralState(State):
+    """What ``remember`` writes, as far as it is read back."""
+
+    learner: str
+    published: PublishedState
+    limiter: LimiterState
+    store: StoreState
+    arena: ArenaState
+    tuner: TunerFacts | None
+
+
 class Stored(NamedTuple):
     """What the store says of the run so far; it goes on from here, wherever the checkpoint was made."""
 
@@ -66,20 +115,23 @@ def recall(found: Snapshot | None, learner: Learner, now_s: float) -> Memory:
     if found is None:
         weights = learner.weights()
         return Memory(Published(0, weights, 0, now_s), 0, Kept(), None, ArenaMemory(0, weights, {}), None)
-    arrays, state = found.arrays, found.state
-    if state.get("kind") != KIND:
+    if found.state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that trains a network")
-    learner.load(Saved(_of("learner", arrays), state["learner"]))
-    published, arena, tuner, pace = state["published"], state["arena"], state["tuner"], state["limiter"]
-    at_s = now_s - published["age_s"]
-    results = {name: Score(**result) for name, result in arena["results"].items()}
+    arrays, state = found.arrays, checkpoint.understand(NeuralState, found)
+    published, arena, pace = state.published, state.arena, state.limiter
+    try:
+        learner.load(Saved(_of("learner", arrays), state.learner))
+        for part in ("published", "arena"):
+            check_weights(learner.shape, _of(part, arrays))
+    except AsyncplayError as error:
+        raise checkpoint.unfit(str(error)) from None
     return Memory(
-        published=Published(published["version"], _of("published", arrays), published["step"], at_s),
-        last_version=published["last_version"],
-        kept=Kept(**state["store"]),
-        held=Held(*(pace[name] for name in Held._fields)) if "ratio" in pace else None,
-        arena=ArenaMemory(arena["version"], _of("arena", arrays), results),
-        tuner=None if tuner is None else TunerState(**tuner),
+        published=Published(published.version, _of("published", arrays), published.step, now_s - published.age_s),
+        last_version=published.last_version,
+        kept=Kept(state.store.number, state.store.games, state.store.rows),
+        held=None if pace.ratio is None else Held(pace.inserted, pace.ratio, pace.shift_rows),
+        arena=ArenaMemory(arena.version, _of("arena", arrays), arena.results),
+        tuner=None if state.tuner is None else TunerState(**state.tuner.model_dump()),
     )
 
 

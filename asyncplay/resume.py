@@ -38,6 +38,9 @@ def read(folder: Path, flags: Overrides) -> Past:
     """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
     found, complaints = checkpoint.newest(folder / CHECKPOINTS)
     config, known = read_config(folder, flags), {} if found is None else found.snapshot.state
+    kind = "neural" if config.solve.method == "off" else "tabular"
+    if known.get("kind", kind) != kind:
+        raise AsyncplayError(f"--resume {folder}: {CONFIG} is of a {kind} run, the newest checkpoint is not")
     before: Sections = known.get("config") or read_config(folder).model_dump()
     if not isinstance(before, Mapping) or not all(isinstance(keys, Mapping) for keys in before.values()):
         raise AsyncplayError(f"{folder / CHECKPOINTS} is damaged: the newest checkpoint's configuration is none")

@@ -3,15 +3,17 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from asyncplay.config import Config
-from asyncplay.coordinator.past import read
+from asyncplay.coordinator.past import array_of, read
 from asyncplay.coordinator.saver import FOLDER
 from asyncplay.data import checkpoint
 from asyncplay.data.folder import CONFIG, read_config
 from asyncplay.errors import AsyncplayError
 from asyncplay.search import solvable
 from asyncplay.search.exact import worth
-from asyncplay.search.regret import average_policy
+from asyncplay.search.regret import average_policy, new_table
 
 
 def config_of(run: Path) -> Config | None:
@@ -30,7 +32,8 @@ def evaluate(run: Path, config: Config) -> dict[str, Any]:
     if game.n_histories > config.solve.exact_nodes:
         size = f"{game.n_histories:,} histories, solve.exact_nodes is {config.solve.exact_nodes:,}"
         raise AsyncplayError(f"{run} cannot be evaluated: the game has {size}")
-    found_worth = worth(game, average_policy(game, found.snapshot.arrays["table"]))
+    table = array_of(found.snapshot, "table", np.float64, new_table(game).shape)
+    found_worth = worth(game, average_policy(game, table))
     return {
         "run": str(run),
         "game": config.game.name,

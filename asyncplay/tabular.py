@@ -172,7 +172,8 @@ class TabularRun:
         known = Past()
         if found is not None:
             known = past.read(found)
-            self.table.restore(found.arrays["table"], found.arrays["known"])
+            table = past.array_of(found, "table", np.float64, self.table.values.shape)
+            self.table.restore(table, past.array_of(found, "known", np.uint8, (self.table.n_rows,)))
         ledger.skip(known.next_unit, known.owed)
         return Rounds(
             self.table,

@@ -85,10 +85,10 @@ def test_a_run_does_as_many_games_as_it_was_asked_for_and_saves_its_last_weights
 
     assert len(games) == run.spine.ledger.books.done == 120
     assert versions(tmp_path / "run") == [run.trainer.version]
-    saved = load_weights(tmp_path / "run", run.trainer.version)
+    saved = load_weights(tmp_path / "run", run.trainer.version, run.shape)
     assert set(saved) == set(run.learner.weights())
     with pytest.raises(AsyncplayError, match="has no weights of version 999; it has"):
-        load_weights(tmp_path / "run", 999)
+        load_weights(tmp_path / "run", 999, run.shape)
 
 
 def test_a_run_stores_what_it_played_published_and_went_through(tmp_path):
@@ -136,5 +136,5 @@ def test_a_run_may_learn_who_holds_which_card(tmp_path):
     assert stats.steps > 0
     assert 0.2 < stats.belief_loss < 1.0
     assert stats.counting_loss == pytest.approx(stats.belief_loss, abs=0.1)
-    assert load_weights(tmp_path / "run", stats.version)["belief.weight"].shape == (52 * 3, 16)
+    assert load_weights(tmp_path / "run", stats.version, run.shape)["belief.weight"].shape == (52 * 3, 16)
     assert any(line.startswith("belief 0.") for line in run.summary(1.0))

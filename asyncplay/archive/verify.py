@@ -110,4 +110,6 @@ def _missing(numbers: list[int]) -> list[str]:
 
 def _misplaced(spans: list[salvage.Span]) -> list[str]:
     placed = set(salvage.in_place(spans))
-    return [f"game {span[0]}: its rows are not behind those of the games before" for span in spans if span not in placed]
+    return [
+        f"game {span[0]}: its rows are not behind those of the games before" for span in spans if span not in placed
+    ]

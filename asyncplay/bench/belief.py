@@ -29,7 +29,7 @@ def measure(run: Path, games: int = 256, version: int | None = None) -> dict[str
         raise AsyncplayError(f"{run} has a network without beliefs; train one with --net.belief true")
     game, version = load_game(config), versions(run)[-1] if version is None else version
     entries.warm(game, believes=True)
-    weights = load_weights(run, version)
+    weights = load_weights(run, version, shape)
     option = choose_backend(config, shape, weights, game).best
     backend = open_model(config, shape, weights, version, option)
     played = _play(config, game, backend, games)

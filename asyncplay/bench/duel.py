@@ -51,7 +51,7 @@ async def _fight(duel: Duel) -> dict[str, Any]:
     _, shape = read_run(duel.run)
     hero, rival = _way(duel, "hero"), _way(duel, "rival")
     version = duel.version if duel.version is not None else versions(duel.run)[-1]
-    weights = load_weights(duel.run, version)
+    weights = load_weights(duel.run, version, shape)
     brains = {HERO_MODEL: Brain(hero, version, weights), RIVAL_MODEL: Brain(rival, version, weights)}
     match, began_s = _match(duel, hero, rival), time.perf_counter()
     backends = await play(match, hero, shape, brains)

@@ -3,15 +3,18 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+from pydantic import Field
 
 from asyncplay.coordinator.pace import Effort
 from asyncplay.coordinator.rounds import Rounds
-from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Count, Snapshot, State
 from asyncplay.errors import AsyncplayError
+from asyncplay.payloads import Array
 from asyncplay.stats import LATEST_VALUES, RoundStats
 
 KIND = "tabular"
@@ -26,6 +29,35 @@ class Past:
     period: int = 0
     next_unit: int = 0
     owed: Sequence[tuple[int, int]] = ()
+
+
+class Counts(State):
+    """What ``RoundStats`` counts."""
+
+    iterations: Count
+    nodes: Count
+    pieces: Count
+    infosets: Count
+    rows_in: Count
+    rows_out: Count
+    bytes_in: Count
+    bytes_out: Count
+
+
+class LatestState(State):
+    iterations: Count
+    nodes: Count
+    n_bytes: Count
+
+
+class TabularState(State):
+    """What ``capture`` writes."""
+
+    counts: Counts
+    latest: LatestState
+    period: Count
+    next_unit: Count
+    owed: list[tuple[Count, Annotated[int, Field(ge=1, lt=2**62)]]]
 
 
 def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Snapshot:
@@ -46,10 +78,26 @@ def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Snapshot:
 
 def read(snapshot: Snapshot) -> Past:
     """AsyncplayError if it is another kind of run's."""
-    state = snapshot.state
-    if state.get("kind") != KIND:
+    if snapshot.state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that solves by table")
-    stats = RoundStats(**state["counts"])
-    stats.utilities = deque(snapshot.arrays["utilities"].tolist(), maxlen=LATEST_VALUES)
-    owed = [(int(first), int(count)) for first, count in state["owed"]]
-    return Past(stats, Effort(**state["latest"]), state["period"], state["next_unit"], owed)
+    state = checkpoint.understand(TabularState, snapshot)
+    stats = RoundStats(**state.counts.model_dump())
+    utilities = array_of(snapshot, "utilities", np.float64, None)
+    stats.utilities = deque(utilities.tolist(), maxlen=LATEST_VALUES)
+    ends = [0, *(first + count for first, count in state.owed)]
+    if any(first < end for (first, _), end in zip(sorted(state.owed), sorted(ends), strict=False)):
+        raise checkpoint.unfit("owed iterations overlap")
+    if max(ends) > state.next_unit:
+        raise checkpoint.unfit(f"iterations up to {max(ends):,} are owed, of {state.next_unit:,}")
+    return Past(stats, Effort(**state.latest.model_dump()), state.period, state.next_unit, state.owed)
+
+
+def array_of(snapshot: Snapshot, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:
+    """A named array of the checkpoint, which must be finite and of this kind; of one dimension where it may grow."""
+    array = snapshot.arrays.get(name)
+    if array is None:
+        raise checkpoint.unfit(f"there is no {name}")
+    is_shaped = array.ndim == 1 if shape is None else array.shape == shape
+    if array.dtype != dtype or not is_shaped or not np.isfinite(array).all():
+        raise checkpoint.unfit(f"{name} is {array.dtype}{list(array.shape)}, which this run's never is")
+    return array

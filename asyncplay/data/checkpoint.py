@@ -10,18 +10,22 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors import SafetensorError
 from safetensors import numpy as safetensors_numpy
 
 from asyncplay.data import disk
+from asyncplay.data.folder import read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 
 FORMAT = 1
 ARRAYS, STATE, MANIFEST = "arrays.safetensors", "state.json", "manifest.json"
 DRAFT, DISCARDED = "draft", "discarded"
+MANIFEST_BYTES, MOST_DIGITS = 1 << 16, 19
 
 
 class Snapshot(NamedTuple):
@@ -71,8 +75,37 @@ def load(path: Path) -> Snapshot:
     """Read one checkpoint, or raise Damaged; what comes back is what was saved, to the bit."""
     listed = _manifest(path)
     data = {name: _checked(path / name, *listed[name]) for name in (ARRAYS, STATE)}
-    arrays = safetensors_numpy.load(data[ARRAYS])
-    return Snapshot({name: np.array(array) for name, array in arrays.items()}, json.loads(data[STATE]))
+    try:
+        arrays = safetensors_numpy.load(data[ARRAYS])
+        state = json.loads(data[STATE])
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
+        raise Damaged(f"{path} is damaged: its files cannot be understood") from None
+    if not isinstance(state, dict):
+        raise Damaged(f"{path} is damaged: {STATE} cannot be understood")
+    return Snapshot({name: np.array(array) for name, array in arrays.items()}, state)
+
+
+class State(BaseModel):
+    """The plain values of a kind of run, as they must be for it to go on."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+
+Count = Annotated[int, Field(ge=0, lt=2**62)]
+Kind = TypeVar("Kind", bound=State)
+
+
+def understand(kind: type[Kind], snapshot: Snapshot) -> Kind:
+    """The plain values, checked: digests prove nothing of where a checkpoint comes from."""
+    try:
+        return kind.model_validate(snapshot.state)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise unfit(f"{'.'.join(map(str, first['loc']))} is {first['input']!r:.80}: {first['msg']}") from None
+
+
+def unfit(what: str) -> Damaged:
+    return Damaged(f"the newest checkpoint is damaged: {what}; put it away to go on from the one before")
 
 
 def newest(folder: Path) -> tuple[Found | None, list[str]]:
@@ -89,7 +122,7 @@ def newest(folder: Path) -> tuple[Found | None, list[str]]:
 def numbers(folder: Path) -> list[int]:
     """Of all checkpoints below ``folder``, whole or not, ascending."""
     names = (path.name for path in folder.glob("[0-9]*")) if folder.is_dir() else ()
-    return sorted(int(name) for name in names if name.isdecimal())
+    return sorted(int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < MOST_DIGITS)
 
 
 def _files(snapshot: Snapshot) -> dict[str, bytes]:
@@ -106,19 +139,20 @@ def _to_manifest(listed: Mapping[str, Any]) -> bytes:
 
 
 def _manifest(path: Path) -> Mapping[str, tuple[int, str]]:
-    data = _read(path / MANIFEST)
+    data = _read(path / MANIFEST, MANIFEST_BYTES)
     try:
         known = json.loads(data)
         listed, number = known["files"], known["format"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        sizes = {name: (int(listed[name][0]), str(listed[name][1])) for name in (ARRAYS, STATE)}
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
         raise Damaged(f"{path} is damaged: {MANIFEST} cannot be understood") from None
-    if number == FORMAT and data == _to_manifest(listed) and set(listed) == {ARRAYS, STATE}:
-        return {name: (size, digest) for name, (size, digest) in listed.items()}
+    if number == FORMAT and data == _to_manifest(listed) and len(listed) == len(sizes):
+        return sizes
     raise Damaged(f"{path} is damaged: {MANIFEST} is not what was written, or of another format than {FORMAT}")
 
 
 def _checked(path: Path, size: int, digest: str) -> bytes:
-    data = _read(path)
+    data = _read(path, size)
     if len(data) != size:
         raise Damaged(f"{path.parent} is damaged: {path.name} has {len(data):,} bytes, {size:,} were written")
     if _digest(data) != digest:
@@ -126,9 +160,9 @@ def _checked(path: Path, size: int, digest: str) -> bytes:
     return data
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, most_bytes: int) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path, most_bytes)
     except OSError as error:
         raise Damaged(f"{path.parent} is damaged: {path.name}: {error.strerror}") from None
 

@@ -10,18 +10,8 @@ from asyncplay.errors import AsyncplayError
 
 CONFIG = "config.toml"
 CONFIG_BYTES = 1 << 20
-OWN = {
-    CONFIG,
-    "run.log",
-    "out.log",
-    "lock",
-    "net.json",
-    "control.sock",
-    "weights",
-    "checkpoints",
-    "policies",
-    "tensorboard",
-}
+FOLDERS = {"weights", "checkpoints", "policies", "tensorboard"}
+OWN = {CONFIG, "run.log", "out.log", "lock", "net.json", "control.sock", *FOLDERS}
 STORE = "run.sqlite"  # with its log, its watermark and what repairs have kept
 
 
@@ -34,13 +24,20 @@ def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
 
 
+def check_folders(run: Path) -> None:
+    """OSError if something else is where a run has folders."""
+    for path in (run / name for name in sorted(FOLDERS)):
+        if os.path.lexists(path) and not path.is_dir():
+            raise OSError(errno.ENOTDIR, f"{path.name} is no folder")
+
+
 def check_file(path: Path, most_bytes: int) -> None:
     """OSError unless it can be read to its end: a regular file or a link to one, and not larger than it can be."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
     if found.st_size > most_bytes:
-        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, more than it can have")
+        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, too many to be read")
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:

@@ -53,7 +53,9 @@ class StoredGame(NamedTuple):
         """What is wrong with the row by itself; a checksum proves nothing of where a row comes from."""
         if not self.is_intact:
             return "its checksum is wrong: the file has changed since it was written"
-        counts = (self.number, self.unit, self.worker, self.seed, self.length, self.first_row, self.rows)
+        counts = (self.number, self.unit, self.worker, self.length, self.first_row, self.rows)
+        if type(self.seed) is not int or self.seed < 0:
+            return f"{self.seed!r:.80} is no seed"
         try:
             for count in (*counts, *(version for version in (self.lowest_version, self.highest_version) if version)):
                 whole(count)
@@ -221,7 +223,7 @@ def as_metric(row: Sequence[object]) -> tuple[str, float, float | None]:
     """(name, time, value); Malformed where no run has written that."""
     name, time_s, value = row
     if isinstance(value, int | float | None):
-        return text(name), moment(time_s), value if is_figure(value) else None  # type: ignore[return-value]
+        return text(name), moment(time_s), value if is_figure(value) else None
     raise Malformed(f"{value!r:.80} is no number")
 
 

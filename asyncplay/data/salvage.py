@@ -9,11 +9,14 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+
+import psutil
 
 from asyncplay.data import disk
 from asyncplay.data.folder import check_file
@@ -23,7 +26,7 @@ from asyncplay.data.store import FILE, Malformed, open_store
 from asyncplay.errors import AsyncplayError
 
 DRAFT = "repair"
-MOST_BYTES = 1 << 44  # of a database, as SQLite has it by its usual page
+MEMORY_SHARE = 1 / 3  # of what is free: a file is read whole and cut into pages
 
 
 class Saved(NamedTuple):
@@ -114,22 +117,24 @@ Span = tuple[int, int, int]
 """A game's number, its first training row and the row behind its last."""
 
 
-def in_place(games: Iterable[Span]) -> list[Span]:
-    """Without the games whose rows are not behind those of the games before, where a window could not be filled again.
-
-    Of two that contradict each other the one goes that also contradicts the game before both.
-    """
-    placed: list[Span] = []
-    for game in games:
-        if placed and not _follows(placed[-1], game) and _follows(placed[-2] if placed[1:] else (0, 0, 0), game):
-            placed.pop()
-        if _follows(placed[-1] if placed else (0, 0, 0), game):
-            placed.append(game)
+def in_place(games: Sequence[Span]) -> list[Span]:
+    """As many games as can be, in order of their numbers, each with its rows behind those of the one before: a window
+    could not be filled again with the others."""
+    ends, chains = list[int](), list[int]()  # the least end of a chain of so many games, and its last game
+    before = list[int]()  # of each game in its chain
+    for number, (_, first_row, end_row) in enumerate(games):
+        length = bisect_right(ends, first_row)
+        before.append(chains[length - 1] if length else -1)
+        if length == len(ends) or end_row < ends[length]:
+            ends[length : length + 1], chains[length : length + 1] = [end_row], [number]
+    placed, last = list[Span](), chains[-1] if chains else -1
+    while last >= 0:
+        placed.append(games[last])
+        last = before[last]
+    placed.reverse()
+    while len(placed) > 1 and placed[-1][0] == placed[-2][0] + 1 and placed[-1][1] != placed[-2][2]:
+        placed.pop()  # nothing comes after the last one that would contradict it
     return placed
-
-
-def _follows(before: Span, game: Span) -> bool:
-    return game[1] == before[2] if game[0] == before[0] + 1 else game[1] >= before[2]
 
 
 def _save_notes(old: Path, target: sqlite3.Connection) -> tuple[dict[str, int], list[str]]:
@@ -173,7 +178,8 @@ def _keep(path: Path) -> Path:
 
 
 def _copy(path: Path, new: Path) -> None:
-    check_file(path, MOST_BYTES)
+    free = min(MEMORY_SHARE * psutil.virtual_memory().available, shutil.disk_usage(path.parent).free)
+    check_file(path, int(free))
     with path.open("rb") as source, new.open("xb") as target:
         shutil.copyfileobj(source, target)
 

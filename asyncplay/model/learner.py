@@ -25,6 +25,8 @@ from asyncplay.payloads import Array, Examples
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """AdamW's memory of a weight, by its names in torch."""
+MOST_STEPS = 1 << 53
+"""Of a run, and of its rows; torch counts them in floats."""
 MOST_PIECES = 4
 """Of a micro-batch, for as many threads: more would stand in line for Python itself."""
 
@@ -59,6 +61,11 @@ class Saved(NamedTuple):
 
     tensors: dict[str, Array]  # weights, their mean and moments
     facts: str  # JSON: counters and the network's shape
+
+
+def _part(tensors: dict[str, Array], part: str) -> dict[str, Array]:
+    prefix = f"{part}/"
+    return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
 
 
 class Share(NamedTuple):
@@ -137,11 +144,20 @@ class Learner:
 
     def load(self, saved: Saved) -> None:
         """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
-        known, tensors = json.loads(saved.facts), saved.tensors
-        shape = {"beliefs": 0} | known["shape"]  # older runs knew of none
+        tensors = saved.tensors
+        try:
+            known = json.loads(saved.facts)
+            shape = {"beliefs": 0} | known["shape"]  # older runs knew of none
+            steps, rows = known["steps"], known["rows"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise AsyncplayError("the saved network says nothing of its steps or shape") from None
         if shape != json.loads(json.dumps(asdict(self.shape))):
             raise AsyncplayError(f"the saved network is {shape}, wanted {asdict(self.shape)}")
-        self.steps, self.rows = known["steps"], known["rows"]
+        if not all(type(count) is int and 0 <= count < MOST_STEPS for count in (steps, rows)):
+            raise AsyncplayError(f"the saved network has {steps!r:.80} steps and {rows!r:.80} rows")
+        for part in ("weight", "average", *(MOMENTS if steps else ())):
+            nets.check_weights(self.shape, _part(tensors, part))
+        self.steps, self.rows = steps, rows
         self._optimizer.state.clear()
         for name, weight in self._net.named_parameters():
             self._load_weight(name, weight, tensors)

@@ -10,9 +10,11 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from asyncplay.errors import AsyncplayError
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array
 
@@ -191,6 +193,20 @@ def build(shape: NetShape, seed: int) -> Net:
     net.to_empty(device="cpu")
     _initialise(net, torch.Generator().manual_seed(seed))
     return _arranged(net)
+
+
+def check_weights(shape: NetShape, weights: Mapping[str, Array]) -> None:
+    """AsyncplayError unless these are weights of such a network: by name, shape and kind, and finite."""
+    with torch.device("meta"):
+        wanted = {name: tuple(tensor.shape) for name, tensor in _NETS[shape.kind](shape).state_dict().items()}
+    for name in sorted(wanted.keys() ^ weights.keys()):
+        raise AsyncplayError(f"its weights {'lack' if name in wanted else 'have an unknown'} {name}")
+    for name, weight in weights.items():
+        if weight.shape != wanted[name] or weight.dtype != np.float32:
+            kind = f"{weight.dtype}{list(weight.shape)}"
+            raise AsyncplayError(f"its weights have {name} as {kind}, wanted is float32{list(wanted[name])}")
+        if not np.isfinite(weight).all():
+            raise AsyncplayError(f"its weights are not finite: {name}")
 
 
 def build_from(shape: NetShape, weights: Mapping[str, Array], device: str = "cpu") -> Net:

@@ -34,7 +34,7 @@ def from_bytes(data: bytes) -> dict[str, Array]:
     """Raises AsyncplayError for what is no safetensors file."""
     try:
         return safetensors_numpy.load(data)
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise AsyncplayError(f"these {len(data)} bytes are no safetensors file: {error}") from None
 
 

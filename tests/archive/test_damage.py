@@ -180,10 +180,7 @@ def test_a_repair_names_the_loss_keeps_the_old_file_and_lets_the_run_go_on(settl
     assert 0 < n_lost < 60
     assert saved.games == 60 - n_lost
     assert saved.old.read_bytes() == data
-    assert (
-        f"lost {n_lost} games: number {as_ranges(saved.lost)}; a resumed run plays them again"
-        in repair_lines(saved)
-    )
+    assert f"lost {n_lost} games: number {as_ranges(saved.lost)}; a resumed run plays them again" in repair_lines(saved)
     assert saved.notes == {"versions": 2, "events": 1, "metrics": 20}
     with closing(open_store(folder, {"game": "tictactoe", "seed": "0"})) as store:
         assert integrity(store.connection) == []

@@ -151,3 +151,11 @@ def test_a_report_is_not_written_into_what_is_no_file(run, tmp_path, capsys, mak
     assert cli.main(["report", str(run)]) == 2
     assert "is no regular file" in told(capsys)
     assert not (tmp_path / "precious").exists()
+
+
+@pytest.mark.parametrize("name", ["weights", "checkpoints", "policies", "tensorboard"])
+def test_a_file_in_the_place_of_a_folder_is_told_before_anything_begins(tmp_path, capsys, name):
+    (tmp_path / name).touch()
+    assert train("--run", str(tmp_path)) == 2
+    assert told(capsys) == f"asyncplay: --run {tmp_path}: cannot be written: {name} is no folder"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
