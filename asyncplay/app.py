@@ -51,9 +51,18 @@ class Showing:
     detach: bool = False  # not at all: it goes on by itself
 
 
-def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing()) -> int:  # frozen
-    """Make the run folder, work until the budget is spent or somebody stops it, and sum up."""
-    playable.require(config)
+def train(
+    config: Config,
+    *,
+    run_dir: Path | None,
+    showing: Showing = Showing(),  # frozen
+    counted: str | None = None,
+) -> int:
+    """Make the run folder, work until the budget is spent or somebody stops it, and sum up.
+
+    ``counted``: what a flag called the units of the run, if one did.
+    """
+    playable.require(config, counted)
     folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     with _opened(folder, "--run") as log_file:
         log_file.obey(config.train.log_level)
@@ -65,11 +74,18 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing = Showing())
     return _detach(folder, ["train", str(folder / "config.toml"), "--run", str(folder)], showing)
 
 
-def go_on(folder: Path, flags: Overrides, *, showing: Showing = Showing()) -> int:  # frozen
+def go_on(
+    folder: Path,
+    flags: Overrides,
+    *,
+    showing: Showing = Showing(),  # frozen
+    counted: str | None = None,
+) -> int:
     """Go on with the run in ``folder``, flags laid over its configuration."""
     resume.require(folder)
     with _opened(folder, "--resume") as log_file:
         past = resume.read(folder, flags)
+        playable.require(past.config, counted)
         log_file.obey(past.config.train.log_level)
         resume.write_config(past.config, folder)
         for line in (f"run folder: {folder}", *past.news):

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+from asyncplay import memory
 from asyncplay.config import Config
 from asyncplay.coordinator import keeper
 from asyncplay.coordinator.keeper import Keeper
@@ -18,6 +19,7 @@ from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
 from asyncplay.settings import Settings
+from asyncplay.sizes import WORKER_BYTES
 from asyncplay.spine import Limits
 from asyncplay.worker.core import Worker
 from asyncplay.worker.main import run as worker_entry
@@ -37,14 +39,18 @@ def n_workers(config: Config) -> int:
     return config.pool.workers or usable_cores()
 
 
-def live_settings(config: Config, workers: int | None = None, *, learns: bool = False) -> Settings:
-    """``workers``: if the run begins with another number than the configuration says."""
+def live_settings(
+    config: Config, workers: int | None = None, *, learns: bool = False, worker_bytes: int = WORKER_BYTES
+) -> Settings:
+    """``workers``: if the run begins with another number than the configuration says; ``worker_bytes``: of one more."""
     timeout_ms = config.batch.timeout_ms
     return Settings(
         timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
         max_rows=config.batch.max_rows,
         workers=workers or n_workers(config),
         samples_per_insert=config.learn.samples_per_insert if learns else None,
+        worker_bytes=worker_bytes,
+        free_bytes=memory.at_hand,
     )
 
 

@@ -22,7 +22,7 @@ SHIPPED = Path(__file__).parent / "configs"
 MOST_S = 1_000_000_000  # thirty years: loops add it to their clocks
 MOST_UNITS = 1 << 40  # units beyond are those of benches
 MOST_STEPS = 1_000_000_000
-MOST_ROWS = 1_000_000_000_000  # how many fit is up to memory.py
+MOST_ROWS = 1 << 40  # how many fit is up to memory.py
 
 
 class Section(BaseModel):
@@ -173,7 +173,7 @@ class LearnSection(Section):
     samples_per_insert: float = Field(4.0, gt=0, le=1_000)
     """How often a row is trained on, on average."""
 
-    band_steps: float = Field(16.0, ge=1, le=1_000_000)
+    band_steps: float = Field(16.0, ge=1, le=MOST_STEPS)
     """Training may be this many steps ahead of or behind that pace."""
 
     minimum_rows: int = Field(4_096, ge=1, le=MOST_ROWS)
@@ -493,6 +493,15 @@ def keys() -> Iterator[tuple[str, Any, str]]:
     for name, section in Config():
         for key, field in type(section).model_fields.items():
             yield f"{name}.{key}", field.default, field.description or ""
+
+
+def options(plain: Config) -> Iterator[str]:
+    """Every key as an option, with its default and its meaning; ``plain`` is what a run does without a file."""
+    for name, default, meaning in keys():
+        section, _, key = name.partition(".")
+        value = getattr(getattr(plain, section), key)
+        other = "" if value == default else f"; {default} in a CONFIG that leaves it out"
+        yield f"--{name.replace('_', '-')} (default {value}{other}): {meaning}"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay import build, solved
+from asyncplay import build, memory, solved
 from asyncplay.bench import ismcts
 from asyncplay.config import Config, DeviceSection
 from asyncplay.coordinator.arena import Match, Score
@@ -15,6 +15,7 @@ from asyncplay.coordinator.evaluator import Endpoint
 from asyncplay.data.folder import CONFIG, read_config, read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
+from asyncplay.model.cores import usable_cores
 from asyncplay.model.device import Candidate
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights
@@ -30,6 +31,7 @@ from asyncplay.neural import (
     versions,
 )
 from asyncplay.search import entries
+from asyncplay.sizes import Machine, require_match
 from asyncplay.spine import Spine
 from asyncplay.worker.foreign import PREFIX as LIBRARY
 from asyncplay.worker.opponents import opponent
@@ -57,10 +59,7 @@ class Question(NamedTuple):
         if said and solved.config_of(run) is not None:
             options = ", ".join(f"--{name}" for name in said)
             raise AsyncplayError(f"{options}: {run} is solved by table and plays no match; leave it out")
-        question = cls(run, **said)
-        if question.games < 1 or question.simulations < 1:
-            raise AsyncplayError("--games and --simulations must be at least 1")
-        return question
+        return cls(run, **said)
 
 
 class Brain(NamedTuple):
@@ -80,7 +79,7 @@ async def evaluate(question: Question) -> dict[str, Any]:
     game = load_game(config)
     hero = question.version if question.version is not None else versions(question.run)[-1]
     match = _match(config, game, question)
-    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if question.against.isdecimal() else {})
+    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if is_version(question.against) else {})
     brains = {
         model: Brain(config, version, load_weights(question.run, version, shape)) for model, version in models.items()
     }
@@ -113,9 +112,14 @@ def read_run(run: Path) -> tuple[Config, NetShape]:
     return config, shape
 
 
+def is_version(against: str) -> bool:
+    """Whether it is the number of a version."""
+    return against.isascii() and against.isdecimal() and len(against) < 10
+
+
 def _rival(against: str, game: GameSpec) -> str:
     """A version becomes a model of our own; anything else must be an opponent that exists."""
-    if against.isdecimal():
+    if is_version(against):
         return f"model:{RIVAL_MODEL}"
     if against.startswith(ismcts.PREFIX):
         return ismcts.rival(against, game)
@@ -131,7 +135,17 @@ def _match(config: Config, game: GameSpec, question: Question) -> Match:
     assignment = match_assignment(
         config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
     )
+    require_room(config, game, at_once, question.simulations, "--simulations")
     return Match(assignment, question.games, game.players)
+
+
+def require_room(config: Config, game: GameSpec, games_at_once: int, simulations: int, name: str) -> None:
+    """ConfigError if the trees of a match need more memory than there is; ``name``: where its simulations were typed."""
+    games = games_at_once * build.n_workers(config)
+    arena = config.arena.model_copy(update={"every_s": 1.0, "games": games, "simulations": simulations})
+    machine = Machine(usable_cores(), memory.at_hand())
+    names = {"arena.simulations": name, "arena.games": "--games"}
+    require_match(config.model_copy(update={"arena": arena}), game, machine, names)
 
 
 def _most_at_once(against: str) -> int:

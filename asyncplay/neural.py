@@ -45,6 +45,7 @@ from asyncplay.neural_memory import Memory, Stored, losses, read_stored, recall,
 from asyncplay.payloads import Ints, Positions
 from asyncplay.sampling import random_rows
 from asyncplay.search import entries
+from asyncplay.sizes import net_shape, worker_bytes
 from asyncplay.spine import Spine
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
@@ -55,7 +56,6 @@ LEARNER_MODEL, HERO_MODEL, RIVAL_MODEL = 0, 1, 2
 SAMPLE_ROWS, FULL_ROWS = 256, 1024  # of the batches that backends are measured with
 CHOICE_S, FIGURE_S = 3.0, 0.2  # to choose a backend; to have a figure of the only one
 REBUILDING = "rebuild"
-MOST_SEATS = 8
 MOST_DIGITS, WEIGHTS_BYTES = 19, 1 << 34  # of a version's number, of a version
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
@@ -64,15 +64,6 @@ Say = Callable[[str], None]
 
 def load_game(config: Config) -> GameSpec:
     return games.load(config.game.name, config.game.options)
-
-
-def net_shape(config: Config, game: GameSpec) -> NetShape:
-    net = config.net
-    planes = game.planes if net.kind == "resnet" else None
-    is_for_any = net.kind == "blobnet" and not net.belief  # beliefs are about so many players
-    seats = MOST_SEATS if is_for_any else game.players
-    beliefs = game.cards * seats if net.belief else 0
-    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes, beliefs=beliefs)
 
 
 def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
@@ -385,7 +376,7 @@ class NeuralRun:
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_game=self._take, check=self._check),
             workers=workers,
-            settings=build.live_settings(config, learns=True),
+            settings=build.live_settings(config, learns=True, worker_bytes=worker_bytes(config, self.game, workers)),
             limits=build.limits(config),
             patience=build.patience(config),
             depth=1 if self._is_lockstep else self._backend.depth,

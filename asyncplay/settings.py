@@ -1,11 +1,14 @@
 """What can be changed while a run goes on. Console, keys and control socket all go through one object."""
 
+import difflib
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from asyncplay.errors import ConfigError
 
 AUTO = "auto"
+MB = 1 << 20
 
 
 class Tunable(NamedTuple):
@@ -59,14 +62,20 @@ class Settings:
         max_rows: int,
         workers: int | None = None,
         samples_per_insert: float | None = None,
+        worker_bytes: int = 0,
+        free_bytes: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """Without ``workers`` their number cannot be changed, nor the pace of a run that does not learn."""
+        """Without ``workers`` their number cannot be changed, nor the pace of a run that does not learn.
+
+        ``worker_bytes``: what one more worker takes of the ``free_bytes`` that there are by then.
+        """
         self._values: dict[str, float | None] = {"batch.timeout_ms": timeout_ms, "batch.max_rows": max_rows}
         if workers is not None:
             self._values |= {"pool.workers": workers}
         if samples_per_insert is not None:
             self._values |= {"learn.samples_per_insert": samples_per_insert}
         self._values["pause"] = 0
+        self._worker_bytes, self._free_bytes = worker_bytes, free_bytes
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -106,17 +115,29 @@ class Settings:
 
     def check(self, key: str, text: str) -> None:
         """ConfigError names what is wrong with it."""
-        _parse(self._tunable(key), text)
+        self._read(key, text)
 
     def change(self, key: str, text: str) -> None:
         """Set ``key`` to what ``text`` says; ConfigError names what is wrong with it."""
-        self._values[key] = _parse(self._tunable(key), text)
+        self._values[key] = self._read(key, text)
         for listener in self._listeners:
             listener()
 
+    def _read(self, key: str, text: str) -> float | None:
+        value = _parse(self._tunable(key), text)
+        if key == "pool.workers" and value is not None and self.workers is not None:
+            more, free_bytes = value - self.workers, self._free_bytes()
+            if more > 0 and more * self._worker_bytes > free_bytes:
+                most = self.workers + int(free_bytes // self._worker_bytes)
+                needed = f"{more:.0f} more would need {more * self._worker_bytes / MB:,.0f} MB of memory"
+                raise ConfigError(f"{key} is {text}: {needed}, {free_bytes / MB:,.0f} MB are free; {most} would fit")
+        return value
+
     def _tunable(self, key: str) -> Tunable:
         if key not in self._values:
-            raise ConfigError(f"{key} cannot be changed in a run; what can: {', '.join(self._values)}")
+            near = difflib.get_close_matches(key, self._values, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigError(f"{key} cannot be changed in a run; what can: {', '.join(self._values)}{hint}")
         return TUNABLES[key]
 
 

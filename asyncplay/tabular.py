@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
-from asyncplay import build
+from asyncplay import build, memory
 from asyncplay.config import Config, SolveSection
 from asyncplay.coordinator import past, saver
 from asyncplay.coordinator.dispatch import Assignment, Work
@@ -32,6 +31,7 @@ from asyncplay.search.exact import Worth, worth
 from asyncplay.search.flat import FlatGame
 from asyncplay.search.mccfr import EXTERNAL, OUTCOME, Settings
 from asyncplay.search.regret import average_policy, discount, new_table
+from asyncplay.sizes import WORKER_BYTES
 from asyncplay.spine import Spine
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import TraverseSpec
@@ -96,7 +96,7 @@ class TabularRun:
         self._warm_kernels()
         self.game = solvable.compile_game(config.game.name, config.game.options)
         workers = n_started(config)
-        say(check_memory(self.game, workers, psutil.virtual_memory().available))
+        say(check_memory(self.game, workers, memory.at_hand()))
         if warning := idle_warning(config.solve.batch, build.n_workers(config)):
             say(f"warning: {warning}")
             log.warning("%s", warning)
@@ -200,7 +200,7 @@ class TabularRun:
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_aside=self.rounds.aside, plan=self.rounds),
             workers=workers,
-            settings=build.live_settings(config, workers),
+            settings=build.live_settings(config, workers, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)),
             limits=build.limits(config),
             patience=build.patience(config),
             is_lockstep=config.pool.kind == "inline",

@@ -86,6 +86,23 @@ def test_workers_can_be_changed_where_their_number_is_known():
         live.change("pool.workers", "0")
 
 
+def test_more_workers_than_memory_has_room_for_are_refused():
+    live = Settings(timeout_ms=None, max_rows=1, workers=2, worker_bytes=100 << 20, free_bytes=lambda: 350 << 20)
+    wanted = r"^pool.workers is 6: 4 more would need 400 MB of memory, 350 MB are free; 5 would fit$"
+    for attempt in (live.check, live.change):
+        with pytest.raises(ConfigError, match=wanted):
+            attempt("pool.workers", "6")
+    assert live.workers == 2
+    live.change("pool.workers", "5")
+    live.change("pool.workers", "1")
+    assert live.workers == 1
+
+
+def test_a_setting_that_is_spelled_wrong_suggests_the_nearest():
+    with pytest.raises(ConfigError, match=r"; did you mean batch.max_rows\?$"):
+        settings().change("batch.max_row", "7")
+
+
 def test_a_pause_is_on_or_off():
     live = settings()
     assert (live.is_paused, live.show("pause")) == (False, "off")

@@ -16,7 +16,7 @@ from asyncplay.app import run_loop
 from asyncplay.config import Config, load
 from asyncplay.coordinator.arena import Match, Score
 from asyncplay.errors import AsyncplayError
-from asyncplay.evaluate import Brain, play, read_run
+from asyncplay.evaluate import Brain, play, read_run, require_room
 from asyncplay.neural import HERO_MODEL, RIVAL_MODEL, load_game, load_weights, match_assignment, versions
 
 GAMES_AT_ONCE = 256  # a worker
@@ -83,11 +83,14 @@ def _way(duel: Duel, side: str) -> Config:
 
 
 def _match(duel: Duel, hero: Config, rival: Config) -> Match:
+    games_at_once = min(GAMES_AT_ONCE, math.ceil(duel.rounds / build.n_workers(hero)))
+    for way in (hero, rival):
+        require_room(way, load_game(way), games_at_once, way.search.simulations, "search.simulations")
     assignment = match_assignment(
         hero,
         f"model:{RIVAL_MODEL}",
         simulations=hero.search.simulations,
-        games_at_once=min(GAMES_AT_ONCE, math.ceil(duel.rounds / build.n_workers(hero))),
+        games_at_once=games_at_once,
         seed=duel.seed,
         rival_search=rival.search,
     )

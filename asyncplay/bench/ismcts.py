@@ -15,6 +15,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernel_cache import cache_folder
 from asyncplay.games.spec import GameSpec
 from asyncplay.worker.foreign import library_name
+from asyncplay.worker.opponents import is_count
 
 PREFIX = "openspiel:ismcts-"
 EXPLORATION = 2.0  # OpenSpiel's usual constant, for returns within -1 .. 1 as the adapter gives them
@@ -25,7 +26,7 @@ OPTIONS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-w")
 def rival(against: str, game: GameSpec) -> str:
     """What a match calls the opponent openspiel:ismcts-SIMULATIONS."""
     simulations = against.removeprefix(PREFIX)
-    if not simulations.isdecimal() or int(simulations) < 1:
+    if not is_count(simulations):
         raise AsyncplayError(f"{against!r} is no opponent; wanted is {PREFIX}SIMULATIONS")
     if not game.is_hidden:
         raise AsyncplayError(f"{against}: {game.name} hides nothing; use openspiel:mcts-{simulations}")

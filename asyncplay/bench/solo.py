@@ -16,10 +16,11 @@ from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
-from asyncplay.neural import load_game, net_shape, open_model, search_spec
+from asyncplay.neural import load_game, open_model, search_spec
 from asyncplay.payloads import Estimates, Floats, Positions
 from asyncplay.sampling import random_rows
 from asyncplay.search.group import Group
+from asyncplay.sizes import net_shape
 from asyncplay.worker.seats import settings_of, unit_seed
 
 Estimate = Callable[[Positions], Estimates]

@@ -9,6 +9,7 @@ from asyncplay.model.device import Candidate, Choice
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
 from asyncplay.payloads import Positions
+from asyncplay.sizes import net_shape
 
 CURVE_ROWS = (16, 64, 256, 1024, 4096)
 FLIGHT_ROWS = 1024
@@ -17,7 +18,7 @@ FLIGHT_ROWS = 1024
 def look_at_devices(config: Config) -> list[Finding]:
     """The speed of every backend; of an accelerator also how batches, copies and a second batch in flight pay."""
     game = neural.load_game(config)
-    shape = neural.net_shape(config, game)
+    shape = net_shape(config, game)
     weights = snapshot(build_net(shape, config.train.seed))
     choice = neural.choose_backend(config, shape, weights, game)
     sample, integers = neural.sample_positions(game), Candidate("onnx-int8", device.usable_cores())

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -13,11 +14,27 @@ def usable_cores(root: Path = Path("/")) -> int:
 
 def quota_cores(root: Path = Path("/")) -> float:
     """The smallest quota above us, in cores; infinite where there is none."""
+    groups = control_groups("cpu", root)
+    return min((_quota(folder, is_version_1=is_version_1) for folder, is_version_1 in groups), default=math.inf)
+
+
+def control_groups(controller: str, root: Path = Path("/")) -> Iterator[tuple[Path, bool]]:
+    """The folders of our control groups that may limit us, and whether they are of version 1.
+
+    Version 2 has no controllers in its line of /proc/self/cgroup, version 1 names them.
+    """
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
-        return math.inf
-    return min((_group_quota(root, *line.split(":", 2)[1:]) for line in lines), default=math.inf)
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if not controllers or controller in controllers.split(","):
+            base = root / "sys/fs/cgroup" / controllers
+            inside = base / group.strip("/")
+            for folder in (inside, *inside.parents):
+                if folder.is_relative_to(base):
+                    yield folder, bool(controllers)
 
 
 def thread_plan(workers: int, cores: int, model_share: float = 0.5) -> int:
@@ -30,17 +47,7 @@ def thread_plan(workers: int, cores: int, model_share: float = 0.5) -> int:
     return min(cores, max(1, cores - workers, round(cores * model_share)))
 
 
-def _group_quota(root: Path, controllers: str, group: str) -> float:
-    """Version 2 has no controllers in its line, version 1 names them."""
-    if controllers and "cpu" not in controllers.split(","):
-        return math.inf
-    base = root / "sys/fs/cgroup" / controllers
-    inside = base / group.strip("/")
-    folders = [folder for folder in (inside, *inside.parents) if folder.is_relative_to(base)]
-    return min(_folder_quota(folder, is_version_1=bool(controllers)) for folder in folders)
-
-
-def _folder_quota(folder: Path, *, is_version_1: bool) -> float:
+def _quota(folder: Path, *, is_version_1: bool) -> float:
     """A group that is not visible from inside a container limits nothing that we could read."""
     try:
         if is_version_1:

@@ -15,11 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from asyncplay.errors import AsyncplayError
-from asyncplay.model.shape import NetShape
+from asyncplay.model.shape import FEED_FORWARD, POLICY_CHANNELS, VALUE_CHANNELS, VALUE_WIDTH, NetShape
 from asyncplay.payloads import Array
-
-POLICY_CHANNELS, VALUE_CHANNELS, VALUE_WIDTH = 32, 8, 64  # the heads of a resnet
-FEED_FORWARD = 4  # times the width: the inner layer of an encoder layer
 
 
 class Net(nn.Module):

@@ -8,6 +8,9 @@ from asyncplay.errors import AsyncplayError
 
 Kind = Literal["mlp", "resnet", "blobnet"]
 
+POLICY_CHANNELS, VALUE_CHANNELS, VALUE_WIDTH = 32, 8, 64  # the heads of a resnet
+FEED_FORWARD = 4  # times the width: the inner layer of an encoder layer
+
 
 @dataclass(frozen=True, slots=True)
 class NetShape:
@@ -35,12 +38,52 @@ class NetShape:
         assert self.planes is not None, "a resnet has planes"
         return self.planes[1] * self.planes[2]
 
+    @property
+    def n_weights(self) -> int:
+        """Of the network that ``nets.build`` makes, reckoned without making it."""
+        width, heads = self.width, self.actions + self.players + self.beliefs
+        if self.kind == "mlp":
+            return _dense(self.features, width) + (self.blocks - 1) * _dense(width, width) + _dense(width, heads)
+        if self.kind == "blobnet":
+            layer = _dense(width, 3 * width) + _dense(width, width) + _dense(width, FEED_FORWARD * width)
+            layer += _dense(FEED_FORWARD * width, width) + 4 * width  # and two norms
+            value = _dense(width, width // 2) + _dense(width // 2, self.players)
+            policy = _dense(width, width) + _dense(width, self.actions)
+            belief = _dense(width, self.beliefs) if self.beliefs else 0
+            return _dense(self.features, width) + 3 * width + self.blocks * layer + policy + value + belief
+        assert self.planes is not None, "a resnet has planes"
+        trunk = _dense(9 * self.planes[0], width) + 2 * self.blocks * _dense(9 * width, width)
+        return trunk + self._policy_weights() + self._value_weights()
+
+    @property
+    def n_activations(self) -> int:
+        """About how many numbers a training step keeps of a row until its gradients are there."""
+        if self.kind == "resnet":
+            return 2 * (2 * self.blocks + 1) * self.cells * self.width
+        return (2 if self.kind == "mlp" else 4 * FEED_FORWARD) * self.blocks * self.width
+
+    def _policy_weights(self) -> int:
+        if not self.action_planes:
+            return _dense(self.width, POLICY_CHANNELS) + _dense(POLICY_CHANNELS * self.cells, self.actions)
+        others = self.actions - self.action_planes * self.cells
+        planes = _dense(self.width, self.width) + _dense(self.width, self.action_planes)
+        return planes + (_dense(self.width, others) if others else 0)
+
+    def _value_weights(self) -> int:
+        hidden = _dense(self.width, VALUE_CHANNELS) + _dense(VALUE_CHANNELS * self.cells, VALUE_WIDTH)
+        return hidden + _dense(VALUE_WIDTH, self.players)
+
     def _check_planes(self) -> None:
         if self.planes is None or prod(self.planes) != self.features:
             raise AsyncplayError(f"a resnet folds its {self.features} features into planes, got {self.planes}")
         if self.action_planes * self.cells > self.actions:
             planes = f"{self.action_planes} action planes of {self.cells} cells"
             raise AsyncplayError(f"{planes} are more than {self.actions} actions")
+
+
+def _dense(inputs: int, outputs: int) -> int:
+    """Weights of a layer from all inputs to all outputs, biases included."""
+    return (inputs + 1) * outputs
 
 
 BLOBNET = NetShape("blobnet", features=256, actions=52, players=8, width=256, blocks=6)

@@ -245,6 +245,17 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
     )
 
 
+def needed_bytes(spec: GameSpec, sizes: Sizes, settings: Settings) -> int:
+    """What ``allocate`` will take, but for room to work in."""
+    node = NODE.itemsize + 8 * spec.state_words + (4 * spec.players if settings.exact_decisions else 0)
+    tree = TREE.itemsize + sizes.nodes_per_tree * node + sizes.edges_per_tree * EDGE.itemsize
+    record = spec.max_decisions * DECISION.itemsize + sizes.policy_entries * VISITED.itemsize + 8 * spec.players
+    root = 20 * spec.max_legal if settings.is_gumbel else 0
+    game = GAME.itemsize + 8 * spec.state_words + 16 * STREAM_WORDS + sizes.worlds * tree + record + root
+    row = ROW.itemsize + 4 * spec.max_legal + 4
+    return sizes.games * game + sizes.rows * row + 4 * sizes.nodes_per_tree
+
+
 def _allocate_games(spec: GameSpec, sizes: Sizes) -> Games:
     return Games(
         np.zeros(sizes.games, GAME),

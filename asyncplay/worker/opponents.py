@@ -10,6 +10,7 @@ from asyncplay.worker.foreign import PREFIX, foreign
 from asyncplay.worker.moment import Moment, Opponent
 from asyncplay.worker.perfect import SOLVED_GAMES, PerfectOpponent
 
+MOST_ROLLOUTS = 10_000_000
 OPENSPIEL_GAMES = {"connect4": "connect_four", "tictactoe": "tic_tac_toe"}
 
 
@@ -48,6 +49,11 @@ class OpenSpielOpponent:
         return int(bot.step(state))
 
 
+def is_count(text: str) -> bool:
+    """Whether it says how much an opponent may think."""
+    return text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MOST_ROLLOUTS
+
+
 def opponent(name: str, game: GameSpec) -> Opponent:
     """Make the opponent that ``name`` stands for; AsyncplayError if there is none."""
     if name == "random":
@@ -59,7 +65,7 @@ def opponent(name: str, game: GameSpec) -> Opponent:
     if name.startswith(PREFIX):
         return foreign(name, game)
     kind, _, rollouts = name.removeprefix("openspiel:").partition("-")
-    if not name.startswith("openspiel:") or kind != "mcts" or not rollouts.isdecimal() or int(rollouts) < 1:
+    if not name.startswith("openspiel:") or kind != "mcts" or not is_count(rollouts):
         raise AsyncplayError(
             f"{name!r} is no opponent; known are random, rules, perfect, openspiel:mcts-ROLLOUTS, "
             "openspiel:ismcts-SIMULATIONS or a version"

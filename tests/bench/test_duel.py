@@ -10,8 +10,9 @@ from asyncplay.config import load
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
-from asyncplay.neural import load_game, net_shape, save_weights
+from asyncplay.neural import load_game, save_weights
 from asyncplay.resume import write_config
+from asyncplay.sizes import net_shape
 
 SMOKE = Path(__file__).parents[2] / "configs" / "smoke.toml"
 
