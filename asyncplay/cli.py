@@ -1,14 +1,16 @@
 """The command line. A command reads, builds and runs; what is heavy loads inside it, not on --help."""
 
+import difflib
 import sys
-from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, CoercionError, CycloptsError, Parameter, Token
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Parameter
 
 import asyncplay
 from asyncplay import cli_data
+from asyncplay.cli_kinds import Count, MaybeCount, MaybeSeed, MaybeVersion, Milliseconds, Seconds, Seed
 from asyncplay.errors import AsyncplayError, ConfigError, printable
 
 EXIT_MISTAKE, EXIT_UNWELL = 2, 3
@@ -24,30 +26,20 @@ app.command(cli_data.report)
 Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
 
 
-def _folder(_: object, tokens: Sequence[Token]) -> Path:
-    """No name is no folder: it would be the one where the command is run."""
-    if not tokens[0].value:
-        raise AsyncplayError(f"{tokens[0].keyword} has no name; `.` is the folder you are in")
-    return Path(tokens[0].value)
-
-
-RunFolder = Annotated[Path | None, Parameter(converter=_folder)]
-
-
 @app.command
 def train(
     config: Path | None = None,
     *,
-    run: RunFolder = None,
-    resume: RunFolder = None,
+    run: Path | None = None,
+    resume: Path | None = None,
     headless: bool = False,
     json_lines: bool = False,
     detach: bool = False,
     time_budget: str | None = None,
-    games: int | None = None,
-    iters: int | None = None,
-    workers: int | None = None,
-    seed: int | None = None,
+    games: str | None = None,
+    iters: str | None = None,
+    workers: str | None = None,
+    seed: str | None = None,
     tensorboard: bool | None = None,
     **settings: Settings,
 ) -> int:
@@ -94,12 +86,13 @@ def train(
     }
     with as_typed(lay_over(settings, shortcuts)):
         showing = build.Showing(headless=headless, json_lines=json_lines, detach=detach)
+        counted = "iters" if iters is not None else "games" if games is not None else None
         if resume is None:
-            path = build.default_config() if config is None else find(config)
-            return build.train(load(path, settings), run_dir=run, showing=showing)
+            chosen = load(build.default_config() if config is None else find(config), settings)
+            return build.train(chosen, run_dir=run, showing=showing, counted=counted)
         if config is not None or run is not None:
             raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
-        return build.go_on(resume, settings, showing=showing)
+        return build.go_on(resume, settings, showing=showing, counted=counted)
 
 
 @app.command
@@ -138,10 +131,10 @@ def evaluate(
     run: Path,
     *,
     against: str | None = None,
-    games: int | None = None,
-    simulations: int | None = None,
-    version: int | None = None,
-    seed: int | None = None,
+    games: MaybeCount = None,
+    simulations: MaybeCount = None,
+    version: MaybeVersion = None,
+    seed: MaybeSeed = None,
     json: bool = False,
 ) -> int:
     """Let what a run has learned play a match; of a run that solves by table, say how far it is from equilibrium.
@@ -232,7 +225,7 @@ def bench_search(*, game: str = "connect4", json: bool = False) -> int:
 
 
 @bench.command(name="workers")
-def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int = 60, json: bool = False) -> int:
+def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: Count = 60, json: bool = False) -> int:
     """The same games in flight, split over 1, 2, 4, 8 and 16 workers.
 
     Parameters
@@ -242,8 +235,6 @@ def bench_workers(*, game: str = "connect4", backend: str = "auto", rounds: int 
     """
     from asyncplay.bench import report, workers
 
-    if rounds < 1:
-        raise AsyncplayError("--rounds must be at least 1")
     return report.show(workers.measure(game, backend, rounds=rounds), as_json=json)
 
 
@@ -266,8 +257,8 @@ def bench_selfplay(
     *,
     game: str = "connect4",
     backend: str = "auto",
-    exact_decisions: int | None = None,
-    host_ms: float = 0.1,
+    exact_decisions: str | None = None,
+    host_ms: Milliseconds = 0.1,
     json: bool = False,
 ) -> int:
     """Self-play with real processes against the model's own forward limit, learner off and on.
@@ -283,14 +274,14 @@ def bench_selfplay(
     """
     from asyncplay.bench import report, selfplay, simulated
 
-    search = {} if exact_decisions is None else {"exact_decisions": str(exact_decisions)}
+    search = {} if exact_decisions is None else {"exact_decisions": exact_decisions}
     if backend == "sim":
         return report.show(simulated.measure(game, search, host_ms=host_ms), as_json=json)
     return report.show(selfplay.measure(game, backend, search), as_json=json)
 
 
 @bench.command(name="strategies")
-def bench_strategies(*, backend: str = "auto", seconds: float = 8.0, json: bool = False) -> int:
+def bench_strategies(*, backend: str = "auto", seconds: Seconds = 8.0, json: bool = False) -> int:
     """Blob by four strategies: sequential, processes, threads and ours, with 1 to 16 workers; some minutes.
 
     Parameters
@@ -363,9 +354,9 @@ def bench_duel(
     *,
     hero: list[str] | None = None,
     rival: list[str] | None = None,
-    rounds: int = 2000,
-    version: int | None = None,
-    seed: int = 0,
+    rounds: Count = 2000,
+    version: MaybeVersion = None,
+    seed: Seed = 0,
     json: bool = False,
 ) -> int:
     """Two ways to think with the same weights: points a round that one makes beyond the other, deals paired.
@@ -385,13 +376,11 @@ def bench_duel(
     """
     from asyncplay.bench import duel, report
 
-    if rounds < 1:
-        raise AsyncplayError("--rounds must be at least 1")
     return report.show(duel.measure(duel.Duel(run, hero or (), rival or (), rounds, version, seed)), as_json=json)
 
 
 @bench.command(name="belief")
-def bench_belief(run: Path, *, games: int = 256, version: int | None = None, json: bool = False) -> int:
+def bench_belief(run: Path, *, games: Count = 256, version: MaybeVersion = None, json: bool = False) -> int:
     """What a run's network knows of hidden cards: nats a card on new games, beside those of counting cards.
 
     Parameters
@@ -405,15 +394,15 @@ def bench_belief(run: Path, *, games: int = 256, version: int | None = None, jso
     """
     from asyncplay.bench import belief, report
 
-    if games < 1:
-        raise AsyncplayError("--games must be at least 1")
     return report.show(belief.measure(run, games, version), as_json=json)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line and exit status 2."""
-    words = cli_data.in_order(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
     try:
+        _refuse_empty(words)
+        words = cli_data.in_order(words)
         _show_keys(words)
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except (CycloptsError, AsyncplayError) as error:
@@ -428,17 +417,44 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _in_our_words(error: CycloptsError | AsyncplayError) -> str:
-    """An unknown option is taken for a section of the configuration whose key is missing."""
-    if isinstance(error, CoercionError) and error.target_type == dict[str, str]:
-        name = error.token.keyword if error.token is not None else "a name with two dots"
-        return f"{name} is no known option; a key of the configuration is --SECTION.KEY VALUE"
-    return str(error) if isinstance(error, ConfigError | CycloptsError) else printable(error)
+    """An unknown option of ``train`` is taken for a section of the configuration whose key or value is missing."""
+    if isinstance(error, AsyncplayError):
+        return str(error) if isinstance(error, ConfigError) else printable(error)
+    if isinstance(error, MissingArgumentError):
+        name = error.keyword
+    elif isinstance(error, CoercionError) and error.target_type == dict[str, str]:
+        dotted = [word for word in error.root_input_tokens or () if word.startswith("--") and word.count(".") > 1]
+        name = error.token.keyword if error.token is not None else dotted[0].partition("=")[0]
+    else:
+        name = None
+    if name is None or error.command_chain != ("train",):
+        return str(error)
+    from asyncplay.config import keys
+
+    options = [option for argument in app["train"].assemble_argument_collection() for option in argument.names]
+    dashed = [f"--{key.replace('_', '-')}" for key, _, _ in keys()]
+    if name.replace("_", "-") in (*options, *dashed):
+        return str(error)
+    known = {option.partition(".")[2]: option for option in reversed(dashed)}
+    known |= {option.removeprefix("--"): option for option in (*dashed, *options)}
+    near = [known[word] for word in difflib.get_close_matches(name.removeprefix("--"), known, n=1, cutoff=0.75)]
+    hint = f"did you mean {near[0]}? A" if near else "a"
+    return f"{name} is no known option; {hint} key of the configuration is --SECTION.KEY VALUE"
+
+
+def _refuse_empty(words: list[str]) -> None:
+    """Nothing here is ever empty: it is a variable of the shell that was not set."""
+    for before, word in pairwise(["asyncplay", *words]):
+        if word.startswith("--") and word.endswith("="):
+            raise AsyncplayError(f"{word.removesuffix('=')} is empty")
+        if not word.strip():
+            raise AsyncplayError(f"{before} is empty" if before.startswith("--") else f"what follows {before} is empty")
 
 
 def _show_keys(words: list[str]) -> None:
     """The help of ``train`` ends with every key of the configuration."""
     if words[:1] == ["train"] and ("--help" in words or "-h" in words):
-        from asyncplay.config import keys
+        from asyncplay.app import default_config
+        from asyncplay.config import load, options
 
-        lines = [f"--{name.replace('_', '-')} (default {default}): {meaning}" for name, default, meaning in keys()]
-        app["train"].help_epilogue = "\n\n".join(lines)
+        app["train"].help_epilogue = "\n\n".join(options(load(default_config())))

@@ -1,13 +1,16 @@
 """Commands that look into runs: ``asyncplay data RUN stats|verify|export``, ``runs``, ``games`` and ``report``."""
 
 import json as json_format
+import re
 import sys
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
 from cyclopts import App
 
+from asyncplay.cli_kinds import MaybeLimit, MaybeSeats
 from asyncplay.errors import AsyncplayError, printable
 
 EXIT_DAMAGED = 1
@@ -19,9 +22,18 @@ data = App(name="data", help="Look into, check and export the games of a run: as
 
 def in_order(words: list[str]) -> list[str]:
     """``data RUN stats`` is said in this order; commands come before their arguments."""
-    if words[:1] == ["data"] and len(words) > 2 and words[2] in ACTIONS and words[1] not in ACTIONS:
-        return ["data", words[2], words[1], *words[3:]]
-    return words
+    if words[:1] != ["data"] or len(words) < 2 or words[1] in ACTIONS or words[1].startswith("-"):
+        return words
+    run, *rest = words[1:]
+    wanted = f"wanted is data RUN {'|'.join(ACTIONS)}"
+    if not rest or rest[0].startswith("-"):
+        raise AsyncplayError(f"data {run} does not say what to do; {wanted}")
+    if rest[0] not in ACTIONS:
+        culprit = run if get_close_matches(run, ACTIONS) else rest[0]
+        near = get_close_matches(culprit, ACTIONS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise AsyncplayError(f"{culprit} cannot be done to the data of a run; {hint}{wanted}")
+    return ["data", rest[0], run, *rest[1:]]
 
 
 @data.command(usage="Usage: asyncplay data RUN stats [--json]")
@@ -75,11 +87,11 @@ def export(
     out: Path,
     format: Literal["npz", "parquet"] | None = None,  # noqa: A002  # the option's name
     versions: str | None = None,
-    seats: int | None = None,
-    reason: str | None = None,
+    seats: MaybeSeats = None,
+    reason: Literal["rules", "limit"] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
-    limit: int | None = None,
+    limit: MaybeLimit = None,
 ) -> int:
     """Write games as arrays for other programs; docs/schema.md names them.
 
@@ -107,7 +119,7 @@ def export(
     from asyncplay.data.reader import Choice
 
     first, last = _version_range(versions)
-    since_s, until_s = (moment.timestamp() if moment else None for moment in (since, until))
+    since_s, until_s = _seconds("--since", since), _seconds("--until", until)
     choice = Choice(first, last, seats, reason, since_s, until_s, limit)
     with bar("exporting") as tell:
         count = write(run, out, choice, tell, format or _format_of(out))
@@ -155,10 +167,19 @@ def report(run: Path, *, out: Path | None = None) -> int:
 def _version_range(text: str | None) -> tuple[int | None, int | None]:
     if text is None:
         return None, None
-    first, _, last = text.partition("-")
-    if not first.isdigit() or not (last or first).isdigit():
+    found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if first > last:
         raise AsyncplayError(f"--versions is {text}, must be a number or a range like 3-9")
-    return int(first), int(last or first)
+    return first, last
+
+
+def _seconds(option: str, moment: datetime | None) -> float | None:
+    """Since 1970."""
+    try:
+        return None if moment is None else moment.timestamp()
+    except (ValueError, OverflowError):
+        raise AsyncplayError(f"{option} is {moment}, which is out of all bounds") from None
 
 
 def _format_of(out: Path) -> Literal["npz", "parquet"]:

@@ -18,13 +18,21 @@ DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
 def lay_over(settings: dict[str, dict[str, str]], shortcuts: Mapping[str, object]) -> dict[str, str]:
-    """Lay those that are not None over ``settings``; return what was typed for which option they stand for."""
-    typed = {}
+    """Lay those that are not None over ``settings``; return what was typed for which option they stand for.
+
+    ConfigError if the same key is told twice, and differently.
+    """
+    typed = dict[str, str]()
     for name, value in shortcuts.items():
         if value is not None:
             section, key = KEYS[name]
-            settings.setdefault(section, {})[key] = str(value)
-            typed[f"--{section}.{key}".replace("_", "-")] = f"--{name}"
+            option, told = f"--{section}.{key}".replace("_", "-"), settings.setdefault(section, {})
+            for spelled in (key, key.replace("_", "-")):
+                if told.get(spelled, str(value)).lower() != str(value).lower():
+                    other = typed.get(option, option)
+                    raise ConfigError(f"{other} {told[spelled]} and --{name} {value} are about the same; leave one out")
+            told[key] = str(value)
+            typed[option] = f"--{name}"
     return typed
 
 

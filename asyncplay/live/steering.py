@@ -1,6 +1,7 @@
 """What a person may do to a run, by key or over the socket: the same words both ways."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from asyncplay.errors import ConfigError
@@ -92,5 +93,7 @@ def parse_changes(words: list[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
-            raise ConfigError(f"{word!r} is no KEY=VALUE")
+            near = get_close_matches(word, VERBS[1:], n=1)
+            hint = f"; did you mean {near[0]}?" if near and len(words) == 1 else ""
+            raise ConfigError(f"{word!r} is no KEY=VALUE{hint}")
     return {word.partition("=")[0]: word.partition("=")[2] for word in words}

@@ -50,7 +50,7 @@ def test_a_folder_of_our_own_is_ours_alone(tmp_path):
 def test_a_run_without_a_name_is_refused(tmp_path, monkeypatch, capsys, words):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["train", *words]) == 2
-    assert "has no name" in told(capsys)
+    assert "is empty" in told(capsys)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,0 +1,57 @@
+"""Numbers on the command line, checked where they are read: a mistake names its option, its value and the range."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+from asyncplay.errors import AsyncplayError
+
+MOST = 10_000_000
+MOST_SEED = 2**62 - 1
+
+
+def whole(least: int, most: int) -> Parameter:
+    """A whole number written in digits; Python's own reading would round 1.5."""
+
+    def read(text: str) -> int | None:
+        is_plain = text.isascii() and text.removeprefix("-").isdigit() and len(text) < 40
+        return int(text) if is_plain and least <= int(text) <= most else None
+
+    return _checked(read, f"a whole number from {least} to {most}")
+
+
+def real(least: float, most: float) -> Parameter:
+    """A number that is neither infinite nor none at all."""
+
+    def read(text: str) -> float | None:
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if math.isfinite(number) and least <= number <= most else None
+
+    return _checked(read, f"a number from {least:g} to {most:g}")
+
+
+def _checked(read: Callable[[str], float | None], wanted: str) -> Parameter:
+    def convert(kind: Any, tokens: Sequence[Token]) -> float:
+        (token,) = tokens
+        number = read(token.value)
+        if number is None:
+            raise AsyncplayError(f"{token.keyword} is {token.value}, must be {wanted}")
+        return number
+
+    return Parameter(converter=convert)
+
+
+Count = Annotated[int, whole(1, MOST)]
+MaybeCount = Annotated[int | None, whole(1, MOST)]
+MaybeLimit = Annotated[int | None, whole(1, 2**40)]
+MaybeVersion = Annotated[int | None, whole(0, 999_999_999)]
+MaybeSeats = Annotated[int | None, whole(2, 8)]
+Seed = Annotated[int, whole(0, MOST_SEED)]
+MaybeSeed = Annotated[int | None, whole(0, MOST_SEED)]
+Seconds = Annotated[float, real(0.1, 86_400)]
+Milliseconds = Annotated[float, real(0, 60_000)]
