@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from asyncplay import detach, playable, resume
 from asyncplay.config import SHIPPED, Config, Overrides
 from asyncplay.data import lock
-from asyncplay.data.folder import check_folders, open_file
+from asyncplay.data.folder import check_places, open_file
 from asyncplay.data.tensorboard import EventFile
 from asyncplay.errors import AsyncplayError, RunFailed, printable
 from asyncplay.live import plain
@@ -100,7 +100,7 @@ def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
     """Have the folder for oneself; what cannot be written there is said before anything begins."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_folders(folder)
+        check_places(folder)
         with lock.hold(folder):
             yield LogFile(folder / "run.log")
     except OSError as error:

@@ -24,11 +24,14 @@ def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
 
 
-def check_folders(run: Path) -> None:
-    """OSError if something else is where a run has folders."""
+def check_places(run: Path) -> None:
+    """OSError if something else is where a run will have folders or files."""
     for path in (run / name for name in sorted(FOLDERS)):
         if os.path.lexists(path) and not path.is_dir():
             raise OSError(errno.ENOTDIR, f"{path.name} is no folder")
+    for path in (run / name for name in ("net.json", f"{STORE}-mark")):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise OSError(errno.EINVAL, f"{path.name} is no regular file")
 
 
 def check_file(path: Path, most_bytes: int) -> None:

@@ -159,3 +159,11 @@ def test_a_file_in_the_place_of_a_folder_is_told_before_anything_begins(tmp_path
     assert train("--run", str(tmp_path)) == 2
     assert told(capsys) == f"asyncplay: --run {tmp_path}: cannot be written: {name} is no folder"
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["net.json", "run.sqlite-mark"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere")])
+def test_something_else_in_the_place_of_a_file_is_told_before_anything_begins(tmp_path, capsys, name, make):
+    make(tmp_path / name)
+    assert train("--run", str(tmp_path)) == 2
+    assert told(capsys) == f"asyncplay: --run {tmp_path}: cannot be written: {name} is no regular file"
