@@ -26,12 +26,11 @@ from asyncplay.neural import (
     load_game,
     load_weights,
     match_assignment,
-    net_shape,
     open_model,
     versions,
 )
 from asyncplay.search import entries
-from asyncplay.sizes import Machine, require_match
+from asyncplay.sizes import Machine, net_shape, require_match
 from asyncplay.spine import Spine
 from asyncplay.worker.foreign import PREFIX as LIBRARY
 from asyncplay.worker.opponents import opponent
@@ -140,7 +139,7 @@ def _match(config: Config, game: GameSpec, question: Question) -> Match:
 
 
 def require_room(config: Config, game: GameSpec, games_at_once: int, simulations: int, name: str) -> None:
-    """ConfigError if the trees of a match need more memory than there is; ``name``: where its simulations were typed."""
+    """ConfigError if the trees of a match need more memory than there is; ``name``: where simulations were typed."""
     games = games_at_once * build.n_workers(config)
     arena = config.arena.model_copy(update={"every_s": 1.0, "games": games, "simulations": simulations})
     machine = Machine(usable_cores(), memory.at_hand())
