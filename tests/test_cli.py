@@ -16,9 +16,11 @@ import pytest
 
 import asyncplay
 from asyncplay import cli
+from asyncplay.app import Interrupts
 from asyncplay.config import load
 
 LOAD = ["--game.name", "synthetic", "--load.slots", "64", "--workers", "2", "--headless"]
+LONG_S = 200.0  # for what takes seconds on a machine with nothing else to do
 ENDLESS_THOUGHT = ["--load.law", "constant", "--load.think-ms", "60000"]
 BOOKS = re.compile(
     r"^done ([\d,]+) in [\d.]+ s: issued ([\d,]+) = done ([\d,]+) \+ lost ([\d,]+) \+ outstanding ([\d,]+);"
@@ -149,6 +151,20 @@ def test_a_time_budget_has_units(text, wanted, monkeypatch):
     assert budgets == [wanted]
 
 
+def test_the_first_ctrl_c_drains_the_second_halts_and_the_third_leaves(monkeypatch):
+    done: list[object] = []
+    monkeypatch.setattr(os, "_exit", done.append)
+    interrupts = Interrupts(
+        drain=lambda: done.append("drain"),
+        halt=lambda: done.append("halt"),
+        say=lambda line: None,
+        farewell=lambda: done.append("farewell"),
+    )
+    for _ in range(3):
+        interrupts.interrupt()
+    assert done == ["drain", "halt", "farewell", 130]
+
+
 def test_ctrl_c_while_a_command_loads_is_no_traceback(monkeypatch, capsys, tmp_path):
     def interrupted(*details: object, **more: object) -> int:
         raise KeyboardInterrupt
@@ -184,8 +200,8 @@ class Command:
         """What Ctrl-C does: everybody in the foreground is struck, workers too."""
         os.killpg(self.process.pid, blow)
 
-    def end(self, timeout_s: float = 30.0) -> int:
-        return self.process.wait(timeout_s)
+    def end(self) -> int:
+        return self.process.wait(LONG_S)
 
     def family(self) -> list[psutil.Process]:
         return [process for process in psutil.process_iter() if session_of(process.pid) == self.process.pid]
@@ -213,8 +229,8 @@ def command(tmp_path) -> Iterator[Callable[..., Command]]:
         each.process.wait()
 
 
-def until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
-    deadline_s = time.monotonic() + timeout_s
+def until(condition: Callable[[], object]) -> None:
+    deadline_s = time.monotonic() + LONG_S
     while not condition():
         assert time.monotonic() < deadline_s, "it did not come to pass"
         time.sleep(0.02)
@@ -313,7 +329,7 @@ def test_a_third_ctrl_c_leaves_even_where_the_workers_do_not(command):
         os.kill(run.process.pid, signal.SIGINT)
         until(lambda words=words: words in run.said)
     os.kill(run.process.pid, signal.SIGINT)
-    assert run.end(1.5) == 130
+    assert run.end() == 130
     check_it_is_gone(run)
 
 

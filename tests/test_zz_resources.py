@@ -5,7 +5,7 @@ import time
 
 import psutil
 
-GRACE_S = 3.0
+GRACE_S = 30.0
 
 
 def left_over_processes() -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from asyncplay.coordinator.lane import Finish, Lane, Task
 
-LONG_S = 10.0
+LONG_S = 60.0
 
 
 class Clock:
