@@ -101,8 +101,8 @@ def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_places(folder)
-        with lock.hold(folder):
-            yield LogFile(folder / "run.log")
+        with lock.hold(folder), closing(LogFile(folder / "run.log")) as log_file:
+            yield log_file
     except OSError as error:
         raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None
 
@@ -361,6 +361,10 @@ class LogFile(logging.FileHandler):
         super().__init__(path)
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         logging.getLogger("asyncplay").addHandler(self)
+
+    def close(self) -> None:
+        logging.getLogger("asyncplay").removeHandler(self)
+        super().close()
 
     def obey(self, level: str) -> None:
         """Write nothing below ``level``; others who listen are still told what is worth knowing."""

@@ -25,7 +25,7 @@ def commands(run: Path, elsewhere: Path, *, is_tabular: bool) -> Iterator[list[o
     yield from looks(run, elsewhere, is_tabular=is_tabular)
     yield ["tune", run]
     yield ["watch", run]
-    yield resume(run, is_tabular=is_tabular)
+    yield [*resume(run, is_tabular=is_tabular), "--time-budget", "20s"]  # a forged pace may ask for endless training
     yield ["data", run, "verify", "--repair"]
 
 

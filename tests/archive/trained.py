@@ -82,5 +82,4 @@ def looks(run: Path, elsewhere: Path, *, is_tabular: bool) -> Iterator[list[obje
 
 
 def resume(run: Path, *, is_tabular: bool = False) -> list[object]:
-    more = 500 if is_tabular else N_GAMES + N_MORE
-    return ["train", "--resume", run, "--headless", "--train.units", more, "--time-budget", "20s"]
+    return ["train", "--resume", run, "--headless", "--train.units", 500 if is_tabular else N_GAMES + N_MORE]
