@@ -101,8 +101,10 @@ def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_places(folder)
-        with lock.hold(folder), closing(LogFile(folder / "run.log")) as log_file:
-            yield log_file
+        with lock.hold(folder):
+            os.close(open_file(folder / "run.log", os.O_WRONLY | os.O_CREAT))
+            with closing(LogFile(folder / "run.log")) as log_file:
+                yield log_file
     except OSError as error:
         raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None
 
@@ -357,7 +359,6 @@ class LogFile(logging.FileHandler):
     """On a full disk it loses lines, and prints no traceback for each of them."""
 
     def __init__(self, path: Path) -> None:
-        os.close(open_file(path, os.O_WRONLY | os.O_CREAT))
         super().__init__(path)
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         logging.getLogger("asyncplay").addHandler(self)
