@@ -5,9 +5,9 @@ window up to ``replay.start_rows``, beyond which it grows for days. Nothing is a
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,21 @@ class Machine(NamedTuple):
     free_bytes: int
 
 
-Needs = Callable[[Config], list[Need]]
+class Blame(NamedTuple):
+    """Why a configuration is refused, and which keys may have caused it."""
+
+    keys: tuple[str, ...]
+    excess: str
+
+
+class Limit(NamedTuple):
+    """Something of which a run may have only so much."""
+
+    most: int
+    amount: Callable[[Config], int]
+    blame: Callable[[Config], Blame]
+
+
 NO_NAMES: Mapping[str, str] = {}
 
 
@@ -57,29 +71,34 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
 
 def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:
     """ConfigError names the key that asks for too much, and a value that would fit."""
-    config = _settled(config, machine.cores)
-    _require(config, partial(selfplay_needs, game=game), machine.free_bytes)
-    _require_group(config, game, ("search.games", "search.worlds", "search.leaves", "search.simulations"), _own_sizes)
-    _require_group(config, game, ("arena.games", "arena.simulations"), _match_sizes)
+    keys = ("search.games", "search.worlds", "search.leaves", "search.simulations")
+    limits = [
+        _memory_limit(partial(selfplay_needs, game=game), machine.free_bytes),
+        *_group_limits(game, keys, _own_sizes),
+        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes),
+    ]
+    _check(_settled(config, machine.cores), limits)
 
 
 def require_match(config: Config, game: GameSpec, machine: Machine, names: Mapping[str, str]) -> None:
     """The same of a match as ``[arena]`` describes it; ``names``: what its keys are called where they were typed."""
-    config = _settled(config, machine.cores)
-    _require(config, partial(_match_needs, game=game), machine.free_bytes, names)
-    _require_group(config, game, ("arena.games", "arena.simulations"), _match_sizes, names)
+    limits = [
+        _memory_limit(partial(_match_needs, game=game), machine.free_bytes),
+        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes),
+    ]
+    _check(_settled(config, machine.cores), limits, names)
 
 
 def require_load(config: Config, machine: Machine) -> None:
     """The same of a synthetic load."""
-    config = _settled(config, machine.cores)
-    _require(config, load_needs, machine.free_bytes)
 
     def block(changed: Config) -> int:
         load = changed.load
         return min(load.slots, load.message_rows) * (load.row_bytes + 4 * load.actions + 4)
 
-    _require_frame(config, ("load.message_rows", "load.row_bytes", "load.actions"), block)
+    keys = ("load.message_rows", "load.row_bytes", "load.actions")
+    limits = [_memory_limit(load_needs, machine.free_bytes), _frame_limit(keys, block)]
+    _check(_settled(config, machine.cores), limits)
 
 
 def selfplay_needs(config: Config, game: GameSpec) -> list[Need]:
@@ -172,70 +191,65 @@ def _feature_bytes(game: GameSpec) -> int:
     return game.features * np.dtype(game.feature_dtype).itemsize
 
 
-def _require(config: Config, needs: Needs, free_bytes: int, names: Mapping[str, str] = NO_NAMES) -> None:
-    found = needs(config)
-    total = sum(need.n_bytes for need in found)
-    if total <= free_bytes:
-        return
-    worst = max(found, key=lambda need: need.n_bytes)
-    excess = f"{told(worst.n_bytes)} of memory for this, {told(total)} in all, and {told(free_bytes)} are free"
-    _refuse(
-        config,
-        worst.keys,
-        f"it would need {excess}",
-        lambda changed: sum(need.n_bytes for need in needs(changed)) <= free_bytes,
-        names,
-    )
+def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> Limit:
+    def amount(config: Config) -> int:
+        return sum(need.n_bytes for need in needs(config))
+
+    def blame(config: Config) -> Blame:
+        worst = max(needs(config), key=lambda need: need.n_bytes)
+        words = f"it would need {told(worst.n_bytes)} of memory for this, {told(amount(config))} in all"
+        return Blame(worst.keys, f"{words}, and {told(free_bytes)} are free")
+
+    return Limit(free_bytes, amount, blame)
 
 
-def _require_group(
-    config: Config,
-    game: GameSpec,
-    keys: tuple[str, ...],  # the simulations last
-    sizes_of: Callable[[Config, GameSpec], Sizes],
-    names: Mapping[str, str] = NO_NAMES,
-) -> None:
-    """Games that think together: their trees must count by 32 bits, and what they ask for must fit into a message."""
+def _group_limits(
+    game: GameSpec, keys: tuple[str, ...], sizes_of: Callable[[Config, GameSpec], Sizes]
+) -> Iterator[Limit]:
+    """Games that think together count their trees by 32 bits and ask in one message; the simulations' key is last."""
 
-    def numbers(changed: Config) -> int:
-        sizes = sizes_of(changed, game)
+    def numbers(config: Config) -> int:
+        sizes = sizes_of(config, game)
         return sizes.games * sizes.worlds * max(sizes.nodes_per_tree, sizes.edges_per_tree)
 
-    def block(changed: Config) -> int:
-        sizes = sizes_of(changed, game)
-        rows = min(sizes.rows, max(sizes.games * sizes.worlds, changed.search.fill_rows))
+    def block(config: Config) -> int:
+        sizes = sizes_of(config, game)
+        rows = min(sizes.rows, max(sizes.games * sizes.worlds, config.search.fill_rows))
         return rows * (_feature_bytes(game) + 4 * game.max_legal + 4)
 
-    if (found := numbers(config)) > MOST_NUMBERS:
-        excess = f"trees that think together would have {found:,} edges, at most {MOST_NUMBERS:,} can be told apart"
-        _refuse(config, keys, excess, lambda changed: numbers(changed) <= MOST_NUMBERS, names)
-    _require_frame(config, keys[:-1], block, names)
+    def blame(config: Config) -> Blame:
+        words = f"trees that think together would have {numbers(config):,} edges"
+        return Blame(keys, f"{words}, at most {MOST_NUMBERS:,} can be told apart")
+
+    yield Limit(MOST_NUMBERS, numbers, blame)
+    yield _frame_limit(keys[:-1], block)
 
 
-def _require_frame(
-    config: Config, keys: tuple[str, ...], block: Callable[[Config], int], names: Mapping[str, str] = NO_NAMES
-) -> None:
-    if (found := block(config)) > MAX_FRAME_BYTES:
-        excess = f"a worker would ask for {told(found)} at a time, a message has at most {told(MAX_FRAME_BYTES)}"
-        _refuse(config, keys, excess, lambda changed: block(changed) <= MAX_FRAME_BYTES, names)
+def _frame_limit(keys: tuple[str, ...], block: Callable[[Config], int]) -> Limit:
+    def blame(config: Config) -> Blame:
+        words = f"a worker would ask for {told(block(config))} at a time"
+        return Blame(keys, f"{words}, a message has at most {told(MAX_FRAME_BYTES)}")
+
+    return Limit(MAX_FRAME_BYTES, block, blame)
 
 
-def _refuse(
-    config: Config,
-    keys: tuple[str, ...],
-    excess: str,
-    fits: Callable[[Config], bool],
-    names: Mapping[str, str],
-) -> NoReturn:
-    """Blame that one of ``keys`` which is furthest above its default, and say what value of it would fit."""
-    key = max(keys, key=lambda name: _value(config, name) / max(_value(Config(), name), 1))
-    low, high = 0, _value(config, key)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(_with(config, key, middle)) else (low, middle)
-    round_down = 10 ** max(len(str(low)) - 2, 0)
-    cure = f"{low // round_down * round_down} would fit" if low else "no other value would fit either"
-    raise ConfigError(f"{names.get(key, key)} is {_value(config, key)}: {excess}; {cure}")
+def _check(config: Config, limits: Sequence[Limit], names: Mapping[str, str] = NO_NAMES) -> None:
+    """Blame that key of a limit which is furthest above its default, and say what value of it would fit all limits."""
+
+    def fits(changed: Config) -> bool:
+        return all(limit.amount(changed) <= limit.most for limit in limits)
+
+    for limit in limits:
+        if limit.amount(config) > limit.most:
+            keys, excess = limit.blame(config)
+            key = max(keys, key=lambda name: _value(config, name) / max(_value(Config(), name), 1))
+            low, high = 0, _value(config, key)
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if fits(_with(config, key, middle)) else (low, middle)
+            round_down = 10 ** max(len(str(low)) - 2, 0)
+            cure = f"{low // round_down * round_down} would fit" if low else "no other value would fit either"
+            raise ConfigError(f"{names.get(key, key)} is {_value(config, key)}: {excess}; {cure}")
 
 
 def _value(config: Config, name: str) -> int:

@@ -93,6 +93,13 @@ def test_a_block_of_rows_fits_into_a_message():
         require(changed(DEFAULT, "search.games", 300_000), Machine(2, 1 << 50))
 
 
+def test_a_value_that_is_told_fits_whatever_the_limit():
+    """With memory for two hundred thousand games a message would still be too long."""
+    with pytest.raises(ConfigError, match=r"^search.games is 9000000: it would need") as caught:
+        require(changed(DEFAULT, "search.games", 9_000_000), Machine(2, 20 << 30))
+    require(changed(DEFAULT, "search.games", int(str(caught.value).split()[-3])), Machine(2, 20 << 30))
+
+
 def test_the_trees_of_a_match_count_by_what_was_typed():
     config = load(CONNECT4, {"arena": {"simulations": "1000000", "games": "128"}})
     game = games.load("connect4")
