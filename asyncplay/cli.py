@@ -10,7 +10,7 @@ from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Pa
 
 import asyncplay
 from asyncplay import cli_data
-from asyncplay.cli_kinds import Count, MaybeCount, MaybeSeed, MaybeVersion, Milliseconds, Seconds, Seed
+from asyncplay.cli_kinds import Count, MaybeCount, MaybeKey, MaybeSeed, MaybeVersion, Milliseconds, Seconds, Seed
 from asyncplay.errors import AsyncplayError, ConfigError, printable
 
 EXIT_MISTAKE, EXIT_UNWELL = 2, 3
@@ -36,10 +36,10 @@ def train(
     json_lines: bool = False,
     detach: bool = False,
     time_budget: str | None = None,
-    games: str | None = None,
-    iters: str | None = None,
-    workers: str | None = None,
-    seed: str | None = None,
+    games: MaybeKey = None,
+    iters: MaybeKey = None,
+    workers: MaybeKey = None,
+    seed: MaybeKey = None,
     tensorboard: bool | None = None,
     **settings: Settings,
 ) -> int:
@@ -257,7 +257,7 @@ def bench_selfplay(
     *,
     game: str = "connect4",
     backend: str = "auto",
-    exact_decisions: str | None = None,
+    exact_decisions: MaybeKey = None,
     host_ms: Milliseconds = 0.1,
     json: bool = False,
 ) -> int:

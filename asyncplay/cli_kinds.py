@@ -46,6 +46,8 @@ def _checked(read: Callable[[str], float | None], wanted: str) -> Parameter:
     return Parameter(converter=convert)
 
 
+MaybeKey = Annotated[str | None, Parameter(metavar="INT")]
+"""Stands for a key of the configuration, which checks it."""
 Count = Annotated[int, whole(1, MOST)]
 MaybeCount = Annotated[int | None, whole(1, MOST)]
 MaybeLimit = Annotated[int | None, whole(1, 2**40)]
