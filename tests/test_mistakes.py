@@ -106,7 +106,7 @@ NUMBERS = [
     (export("--limit", "-1"), "--limit is -1, must be a whole number from 1"),
     (export("--limit", "0"), "--limit is 0, must be a whole number from 1"),
     (export("--limit", HUGE), f"--limit is {HUGE}, must be a whole number from 1"),
-    (export("--seats", HUGE), f"--seats is {HUGE}, must be a whole number from 2 to 8"),
+    (export("--seats", HUGE), f"--seats is {HUGE}, must be a whole number from 1 to 64"),
     (export("--versions", HUGE), f"--versions is {HUGE}, must be a number or a range like 3-9"),
     (export("--versions", "²"), "--versions is ², must be a number or a range like 3-9"),
     (export("--versions", "9-3"), "--versions is 9-3, must be a number or a range like 3-9"),

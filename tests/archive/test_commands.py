@@ -52,7 +52,7 @@ def test_verify_ends_with_0_when_all_is_well_and_with_1_when_it_is_not(tmp_path,
         (["data", "{tmp}/nowhere", "stats"], "{tmp}/nowhere/run.sqlite: there is no store"),
         (["data", "{tmp}/nowhere", "verify"], "{tmp}/nowhere/run.sqlite: there is no store"),
         (["data", "{tmp}/junk", "stats"], "{tmp}/junk/run.sqlite is damaged"),
-        (["data", "{tmp}", "stast"], 'Unknown command "{tmp}"'),
+        (["data", "{tmp}", "stast"], "stast cannot be done to the data of a run; did you mean stats?"),
         (["runs", "{tmp}/nowhere"], "{tmp}/nowhere: no such folder"),
     ],
 )
