@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from asyncplay import cli
 from asyncplay.bench.duel import Duel, Progress, measure
 from asyncplay.config import load
 from asyncplay.errors import AsyncplayError, ConfigError
@@ -81,3 +82,18 @@ def test_progress_is_told_every_twenty_seconds_and_not_oftener():
     for done in range(1, 11):
         progress(done, 20)
     assert lines == ["4 of 20 rounds, 20 s so far", "8 of 20 rounds, about 60 s to go"]
+
+
+def test_a_side_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch):
+    monkeypatch.setattr("asyncplay.memory.at_hand", lambda: 4 << 30)
+    for side in ("hero", "rival"):
+        duel = Duel(run, rounds=8)._replace(**{side: ["search.simulations=9000000"]})
+        with pytest.raises(ConfigError, match=r"^search.simulations is 9000000: it would need .*; \d+ would fit$"):
+            measure(duel)
+
+
+def test_a_match_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch, capsys):
+    monkeypatch.setattr("asyncplay.memory.at_hand", lambda: 4 << 30)
+    assert cli.main(["eval", str(run), "--simulations", "9000000"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("asyncplay: --simulations is 9000000: it would need ")
