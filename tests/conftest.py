@@ -1,7 +1,7 @@
 """Both event loops for every asynchronous test, no time limits on generated cases, leftovers looked for last."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,14 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew instead of comparing")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plenty_of_memory() -> Iterator[None]:
+    """What is refused for want of memory does not depend on the machine; processes of their own see what there is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("asyncplay.memory.at_hand", lambda: 64 << 30)
+        yield
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from asyncplay import games, memory, sizes
+from asyncplay import games, sizes
 from asyncplay.config import Config, load
 from asyncplay.errors import ConfigError
+from asyncplay.memory import at_hand
 from asyncplay.model.nets import _NETS
 from asyncplay.model.shape import BLOBNET, NetShape
 from asyncplay.search import layout
@@ -163,7 +164,7 @@ def machine_of_8_gb(monkeypatch):
 
 @pytest.mark.usefixtures("machine_of_8_gb")
 def test_the_memory_at_hand_is_what_the_machine_and_the_control_groups_leave(tmp_path):
-    assert memory.at_hand(tmp_path) == 8 << 30
+    assert at_hand(tmp_path) == 8 << 30
     group = "sys/fs/cgroup/slice/job"
     texts = {
         "proc/self/cgroup": "0::/slice/job\n",
@@ -174,7 +175,7 @@ def test_the_memory_at_hand_is_what_the_machine_and_the_control_groups_leave(tmp
         "sys/fs/cgroup/slice/memory.current": "400000\n",
         "sys/fs/cgroup/slice/memory.stat": "anon 300000\ninactive_file 100000\nactive_file 7\n",
     }
-    assert memory.at_hand(files(tmp_path, texts)) == 700_000
+    assert at_hand(files(tmp_path, texts)) == 700_000
 
 
 @pytest.mark.usefixtures("machine_of_8_gb")
@@ -186,6 +187,6 @@ def test_version_1_of_control_groups_limits_too_and_what_cannot_be_read_does_not
         f"{group}/memory.usage_in_bytes": "6000\n",
         f"{group}/memory.stat": "inactive_file 500\ntotal_inactive_file 500\n",
     }
-    assert memory.at_hand(files(tmp_path, texts)) == 0
+    assert at_hand(files(tmp_path, texts)) == 0
     (tmp_path / group / "memory.limit_in_bytes").write_text("no number")
-    assert memory.at_hand(tmp_path) == 8 << 30
+    assert at_hand(tmp_path) == 8 << 30
