@@ -2,7 +2,7 @@
 
 A frame is a little-endian uint32 length and that many bytes of msgpack: ``[KIND, field, field, ...]`` in
 the order of the message's fields. An array is ``[dtype code, shape, bytes]``. Nothing is trusted: whatever
-comes in, ``decode`` returns a message with the declared types or raises WireError.
+comes in, ``decode`` returns a message with the declared types and ranges or raises WireError.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ import msgpack
 import numpy as np
 
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import MESSAGES, Layout, Message
+from asyncplay.wire.messages import MESSAGES, Layout, Message, Within
 
 HEADER = struct.Struct("<I")
 MAX_FRAME_BYTES = 64 << 20
@@ -72,8 +72,10 @@ def _packer() -> Any:
 def decode(body: bytes | memoryview) -> Message:
     """Read a frame's body. Arrays of the result are read-only."""
     try:
-        values = msgpack.unpackb(body, raw=False, use_list=True, max_map_len=0, max_ext_len=0)
-    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+        values = msgpack.unpackb(
+            body, raw=False, use_list=True, max_array_len=_MOST_ITEMS, max_map_len=0, max_ext_len=0
+        )
+    except (ValueError, msgpack.UnpackException) as error:
         raise WireError(f"a frame of {len(body)} bytes is no msgpack: {error}") from None
     shape = _shape_of(values)
     message = shape.cls.__new__(shape.cls)
@@ -146,7 +148,20 @@ def _size(shape: object, ndim: int) -> int:
         if type(side) is not int or side < 0:
             raise WireError("has a dimension that is no size")
         size *= side
+    if size == 0 and max(shape) > MAX_FRAME_BYTES:  # where no bytes are counted a side may be anything
+        raise WireError("has a dimension that is no size")
     return size
+
+
+def _number_reader(low: int, high: int) -> Reader:
+    def read(value: object) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        if type(value) is int:
+            raise WireError(f"is {value}, wanted {low} to {high}")
+        raise WireError(f"is {type(value).__name__}, wanted int")
+
+    return read
 
 
 def _scalar_reader(wanted: type) -> Reader:
@@ -165,10 +180,17 @@ def _shape_for(cls: type[Message]) -> _Shape:
 
 
 def _field_for(cls: type[Message], name: str, hint: Any) -> _Field:
-    layout = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout)), None)
-    read = _scalar_reader(hint) if layout is None else _array_reader(layout)
+    mark = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout | Within)), None)
+    layout = mark if isinstance(mark, Layout) else None
+    if layout is not None:
+        read = _array_reader(layout)
+    elif mark is not None or hint is int:
+        read = _number_reader(*(mark or Within()))
+    else:
+        read = _scalar_reader(hint)
     return _Field(name, read, cls.__dict__[name].__set__, layout)
 
 
 _SHAPES = {cls.KIND: _shape_for(cls) for cls in MESSAGES}
 assert len(_SHAPES) == len(MESSAGES), "two messages share a KIND"
+_MOST_ITEMS = 1 + max(len(shape.fields) for shape in _SHAPES.values())  # of a list; room is made before they are read

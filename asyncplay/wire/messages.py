@@ -14,6 +14,17 @@ PROTOCOL = 5
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
+class Within(NamedTuple):
+    """The whole numbers a field may hold, both ends included; the codec refuses all others. Without one: 64 bits."""
+
+    low: int = -(2**63)
+    high: int = 2**63 - 1
+
+
+Count = Annotated[int, Within(low=0)]
+Small = Annotated[int, Within(0, 2**31 - 1)]  # of things that one worker has, or an operating system's number
+
+
 class Layout(NamedTuple):
     """The dtypes a field may have, and its number of dimensions; the codec refuses all others."""
 
@@ -49,8 +60,8 @@ class Hello(Message):
     KIND: ClassVar[int] = 1
 
     protocol: int
-    worker: int
-    pid: int
+    worker: Small
+    pid: Small
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,21 +85,19 @@ class Ask(Message):
 
     KIND: ClassVar[int] = 3
 
-    ticket: int  # counts up per worker; the Answer carries it back
+    ticket: Count  # counts up per worker; the Answer carries it back
     model: int  # which of the coordinator's models shall answer
-    slots: int  # how many of the worker's slots wait for this answer
-    thinking: int  # how many others will still ask with no answer in between
+    slots: Small  # how many of the worker's slots wait for this answer, each with a row or more of it
+    thinking: Small  # how many others will still ask with no answer in between
     features: FeatureRows  # [n, F]
     legal: Ints  # [L], the legal actions of all rows, one after another; the model knows their range
     offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
-    spared: int = 0  # rows that needed no asking since the last ask: seen before, or equal to one of these
-    extra: int = 0  # of these rows, those that a tree asks for beside its first one
+    spared: Small = 0  # rows that needed no asking since the last ask: seen before, or equal to one of these
+    extra: Small = 0  # of these rows, those that a tree asks for beside its first one
 
     def flaw(self) -> str | None:
-        if self.slots < 1 or self.thinking < 0 or self.spared < 0:
-            return f"{self.slots} slots ask, {self.thinking} think, {self.spared} rows were spared"
-        if not 0 <= self.extra <= len(self.features):
-            return f"{self.extra} of {len(self.features)} rows are extra"
+        if not (1 <= self.slots <= len(self.features) and self.extra <= len(self.features)):
+            return f"{self.slots} slots ask for {len(self.features)} rows, of which {self.extra} are extra"
         return _rows_flaw(len(self.features), self.legal, self.offsets)
 
 
@@ -110,7 +119,7 @@ class Done(Message):
 
     KIND: ClassVar[int] = 5
 
-    job: int
+    job: Count
     units: Longs
 
 
@@ -120,9 +129,9 @@ class Game(Message):
 
     KIND: ClassVar[int] = 6
 
-    job: int
-    unit: int
-    seed: int
+    job: Count
+    unit: Count
+    seed: Count
     reason: str  # why it ended
     returns: Doubles  # [P], by seat, in the game's own units
     outcome: Floats  # [P], by seat, -1 to 1: on the network's scale, or who won a game of several stages
@@ -173,17 +182,21 @@ class Delta(Message):
 
     KIND: ClassVar[int] = 8
 
-    job: int
+    job: Count
     is_last: bool  # the job is finished with this part; before it, nothing of the job counts
-    iterations: int  # that were done for the job; 0 in all parts but the last
-    nodes: int  # visited for them; likewise
+    iterations: Count  # that were done for the job; 0 in all parts but the last
+    nodes: Count  # visited for them; likewise
     utility: float  # of the first player, over the job's iterations; likewise
     rows: Ints  # [m], the touched rows
     regrets: Doubles  # [sum of the touched rows' actions], differences
     sums: Doubles  # likewise, of the strategy sums
 
     def flaw(self) -> str | None:
-        return None if len(self.regrets) == len(self.sums) else "regrets and sums differ in length"
+        if len(self.regrets) != len(self.sums):
+            return "regrets and sums differ in length"
+        if not self.is_last and (self.iterations or self.nodes or self.utility or len(self.rows) == 0):
+            return "a part before the last that has no rows or says what the whole job did"
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +248,7 @@ class Idle(Message):
 
     KIND: ClassVar[int] = 14
 
-    heard: int  # jobs and answers it had got by then; what is on its way to it will make it think again
+    heard: Count  # jobs and answers it had got by then; what is on its way to it will make it think again
 
 
 @dataclass(frozen=True, slots=True, eq=False)

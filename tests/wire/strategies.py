@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from asyncplay.wire.messages import MESSAGES, Ack, Ask, Delta, Game, Layout, Message, RebuildSpec
+from asyncplay.wire.messages import MESSAGES, Ack, Ask, Delta, Game, Layout, Message, RebuildSpec, Within
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 SCALARS = {
@@ -25,8 +25,10 @@ def arrays(layout: Layout) -> st.SearchStrategy[np.ndarray]:
 
 
 def field(hint: typing.Any) -> st.SearchStrategy:
-    layout = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout)), None)
-    return SCALARS[hint] if layout is None else arrays(layout)
+    mark = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout | Within)), None)
+    if isinstance(mark, Within):
+        return st.integers(*mark)
+    return SCALARS[hint] if mark is None else arrays(mark)
 
 
 @st.composite
@@ -41,18 +43,21 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
     """Make fields that belong together agree."""
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
+        if not values["is_last"]:
+            values |= {"iterations": 0, "nodes": 0, "utility": 0.0, "rows": np.arange(3, dtype=np.int32)}
     if cls is RebuildSpec:
         values["return_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
     if cls is Ack:
         values["units"] = values["jobs"][::-1].copy()
+    if cls is Ask and len(values["features"]) == 0:
+        values["features"] = np.zeros((1, 3), np.uint8)
     if cls in (Ask, Game):
         widths = draw(st.lists(st.integers(1, 4), min_size=len(values["features"]), max_size=len(values["features"])))
         values["offsets"] = np.cumsum([0, *widths], dtype=np.int32)
         values["legal"] = np.arange(values["offsets"][-1], dtype=np.int32)
     if cls is Ask:
-        values["slots"], values["thinking"] = 1 + abs(values["slots"]) // 2, abs(values["thinking"]) // 2
-        values["spared"] = abs(values["spared"]) // 2
-        values["extra"] = abs(values["extra"]) % (len(values["features"]) + 1)
+        values["slots"] = 1 + values["slots"] % len(values["features"])
+        values["extra"] %= len(values["features"]) + 1
     if cls is Game:
         n_rows = len(values["features"])
         for name in ("decisions", "seats", "versions"):

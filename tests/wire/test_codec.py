@@ -1,5 +1,6 @@
 import dataclasses
 import random
+import typing
 import warnings
 
 import msgpack
@@ -10,7 +11,7 @@ from strategies import messages
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import HEADER, MAX_FRAME_BYTES, decode, encode, frame_length
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Crash, Hello, Message, Stop
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Crash, Delta, Hello, Message, Ping, Stop, Within
 
 
 def same(one: Message, other: Message) -> None:
@@ -47,7 +48,7 @@ def test_a_message_survives_the_wire(message):
 def test_a_view_of_every_second_row_travels_as_its_own_rows():
     block = ask(8)
     halved = dataclasses.replace(
-        block, features=block.features[::2], legal=block.legal[::4], offsets=np.arange(5, dtype=np.int32)
+        block, slots=4, features=block.features[::2], legal=block.legal[::4], offsets=np.arange(5, dtype=np.int32)
     )
 
     np.testing.assert_array_equal(decode(encode(halved)[4:]).features, block.features[::2])
@@ -84,6 +85,17 @@ def test_a_length_out_of_range_is_refused_before_anything_is_read(length):
         (msgpack.packb([Answer.KIND, 1, 1, [4, [1], b"1234"], None]), "no array of float32"),
         (b"\xdd\xff\xff\xff\xff", "no msgpack"),
         (b"\x91" * 2000, "no msgpack"),
+        (b"\xdd\x00\x00\x00\x13" + b"\x00" * 19, "no msgpack: 19 exceeds"),
+        (msgpack.packb([Answer.KIND, 1, 1, [7, [0], b""], [7, [0, 2**63], b""]]), "Answer.values has a dimension that"),
+        (msgpack.packb([Answer.KIND, 1, 1, [7, [0], b""], [7, [2**26 + 1, 0], b""]]), "Answer.values has a dimension"),
+        (msgpack.packb([Answer.KIND, 1, 1, [7, [True], b"1234"], None]), "no size"),
+        (msgpack.packb([Ping.KIND, 2**63]), "Ping.ticket is 9223372036854775808, wanted -92"),
+        (msgpack.packb([Ping.KIND, 1.0]), "Ping.ticket is float, wanted int"),
+        (msgpack.packb([Crash.KIND, "x"]) + b"\xa1\xff", "no msgpack"),
+        (b"\x93" + bytes([Crash.KIND]) + b"\xa1\xff\xa1x", "no msgpack"),  # no UTF-8
+        (b"\x92" + bytes([Ping.KIND]) + b"\xc7\x00\x05", "Ping.ticket is ExtType, wanted int"),
+        (b"\x92" + bytes([Ping.KIND]) + b"\xc7\x00\xff", "no msgpack"),  # a timestamp of no bytes
+        (b"\x92" + bytes([Ping.KIND]) + b"\xd6\xff" + bytes(4), "no msgpack"),
     ],
 )
 def test_a_malformed_frame_is_named(body, complaint):
@@ -99,12 +111,40 @@ def test_a_malformed_frame_is_named(body, complaint):
         {"offsets": np.array([1, 2, 4, 6], np.int32)},
         {"offsets": np.array([0, 2, 4, 5], np.int32)},
         {"slots": 0},
-        {"thinking": -1},
+        {"slots": 4},
+        {"extra": 4},
     ],
 )
 def test_an_ask_that_contradicts_itself_is_refused(change):
     with pytest.raises(WireError, match="contradicts itself"):
         decode(encode(dataclasses.replace(ask(), **change))[4:])
+
+
+@given(messages())
+def test_a_number_outside_its_range_is_refused_in_every_field(message):
+    """Both ends of the declared range and the first numbers beyond them, as far as msgpack has such numbers."""
+    hints = typing.get_type_hints(type(message), include_extras=True)
+    body = msgpack.unpackb(encode(message)[HEADER.size :])
+    for place, field in enumerate(dataclasses.fields(message), start=1):
+        marks = getattr(hints[field.name], "__metadata__", (Within(),))
+        if type(getattr(message, field.name)) is int and isinstance(marks[0], Within):
+            low, high = marks[0]
+            for wild in {low - 1, high + 1, 2**63, 2**64 - 1} - {-(2**63) - 1}:
+                with pytest.raises(WireError, match=rf"\.{field.name} is {wild}, wanted {low} to {high}"):
+                    decode(msgpack.packb([*body[:place], wild, *body[place + 1 :]]))
+
+
+PART = Delta(1, False, 0, 0, 0.0, np.arange(1, dtype=np.int32), np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"iterations": 1}, {"nodes": 1}, {"utility": 0.1}, {"rows": np.zeros(0, np.int32)}, {"sums": np.zeros(3)}],
+)
+def test_a_part_of_changes_before_the_last_says_nothing_of_the_whole(change):
+    assert decode(encode(PART)[4:]).rows.tolist() == [0]
+    with pytest.raises(WireError, match="a Delta contradicts itself"):
+        decode(encode(dataclasses.replace(PART, **change))[4:])
 
 
 def mutate(body: bytes, dice: random.Random) -> bytes:
