@@ -179,7 +179,8 @@ def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[i
         if wanted not in options:
             options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
         backend = open_model(config, shape, weights, version, options[wanted])
-        spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch))
+        dtype = load_game(config).feature_dtype
+        spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=dtype))
     return {model: str(options[brain.config.device]) for model, brain in brains.items()}
 
 

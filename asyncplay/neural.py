@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay import build, games
+from asyncplay import build, games, rng
 from asyncplay import neural_parts as parts
 from asyncplay.config import Config, SearchSection
 from asyncplay.coordinator.arena import Arena, Match, Score
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.coordinator.gamecheck import record_flaw
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.saver import Saver
 from asyncplay.coordinator.split import shares
@@ -30,7 +31,7 @@ from asyncplay.data import disk
 from asyncplay.data.checkpoint import Snapshot
 from asyncplay.data.entries import EventEntry, MetricsEntry, VersionEntry
 from asyncplay.data.folder import read_file
-from asyncplay.errors import AsyncplayError
+from asyncplay.errors import AsyncplayError, WireError
 from asyncplay.games.spec import GameSpec
 from asyncplay.live.figures import Figures
 from asyncplay.live.snapshot import Result
@@ -211,7 +212,7 @@ class NeuralRun:
         self._config, self._folder, self._say = config, folder, say
         self._is_lockstep, self._is_draining = config.pool.kind == "inline", False
         self.game = load_game(config)
-        self.shape = net_shape(config, self.game)
+        self.shape, self._facts = net_shape(config, self.game), parts.game_facts(self.game)
         self._warm_kernels()
         fresh = snapshot(build_net(self.shape, config.train.seed))
         self.choice = choose_backend(config, self.shape, fresh, self.game)
@@ -273,7 +274,9 @@ class NeuralRun:
         dispatcher, work = self.spine.dispatcher, self.spine.work
         if not self.replay.is_whole:
             dispatcher.hold(work, REBUILDING, self._is_lockstep)
-            rebuild = parts.make_rebuild(self._config, self._folder, self.replay, dispatcher, self.shape.players)
+            rebuild = parts.make_rebuild(
+                self._config, self._folder, self.replay, dispatcher, self.shape.players, check=self._check_record
+            )
             await rebuild.run(self._missing)
             dispatcher.hold(work, REBUILDING, False)
         await self.trainer.run()
@@ -428,7 +431,12 @@ class NeuralRun:
         return Arena(self._config.arena.every_s, self._matches, self.spine.dispatcher, self._note_result)
 
     def _check(self, game: Game) -> None:
+        self._check_record(game, rng.derive(self._config.train.seed, game.unit))
+
+    def _check_record(self, game: Game, seed: int) -> None:
         self.trainer.check(game)
+        if flaw := record_flaw(game, self._facts, seed=seed, version=self.trainer.last_version):
+            raise WireError(f"game {game.unit} has {flaw}")
 
     def _take(self, game: Game) -> None:
         self.trainer.take(game)
@@ -485,4 +493,5 @@ class NeuralRun:
 
     def _endpoint(self, backend: Backend) -> Endpoint:
         is_timed = self.choice.best.backend == "sim"
-        return Endpoint(self.game.features, self.game.actions, backend.launch, is_timed=is_timed)
+        shape = (self.game.features, self.game.actions)
+        return Endpoint(*shape, backend.launch, is_timed=is_timed, dtype=self.game.feature_dtype)

@@ -1,11 +1,14 @@
 """The parts of a training run that follow from its configuration and its past."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Dispatcher
+from asyncplay.coordinator.gamecheck import GameFacts
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.limiter import Counts, Held, Limiter, Pace
 from asyncplay.coordinator.rebuild import Missing, Rebuild
@@ -13,13 +16,14 @@ from asyncplay.coordinator.saver import Schedule as SaveSchedule
 from asyncplay.data.checkpoint import Keep
 from asyncplay.data.replay import Replay, Window
 from asyncplay.data.window import count_rows
-from asyncplay.games.spec import GameSpec
+from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.model import device
 from asyncplay.model.device import Candidate
 from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import Schedule
 from asyncplay.model.shape import NetShape
 from asyncplay.neural_memory import Stored
+from asyncplay.wire.messages import Game
 
 LEG_ROUNDS = 8  # how often all games at a time are played before an inline run stands still
 
@@ -80,10 +84,33 @@ def make_replay(
     return replay, missing
 
 
-def make_rebuild(config: Config, folder: Path, replay: Replay, dispatcher: Dispatcher, players: int) -> Rebuild:
+def make_rebuild(
+    config: Config,
+    folder: Path,
+    replay: Replay,
+    dispatcher: Dispatcher,
+    players: int,
+    *,
+    check: Callable[[Game, int], None],
+) -> Rebuild:
     options = json.dumps(config.game.options)
     seed, believes = config.train.seed, config.net.belief
-    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, seed, believes)
+    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, seed, believes, check)
+
+
+def game_facts(game: GameSpec) -> GameFacts:
+    """What finished games are held against."""
+    most_value = (1.0 + abs(game.value_offset)) / game.value_scale
+    return GameFacts(
+        players=game.players,
+        actions=game.actions,
+        max_decisions=game.max_decisions,
+        is_staged=game.is_staged,
+        is_zero_sum=game.zero_sum,
+        most_return=most_value * (game.max_decisions if game.is_staged else 1),  # a stage has a decision at least
+        reason_of=partial(end_reason, game),
+        outcome_of=partial(outcome_of, game),
+    )
 
 
 def saving(config: Config) -> tuple[SaveSchedule, Keep]:

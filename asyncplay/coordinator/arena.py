@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
+from asyncplay.coordinator.gamecheck import result_flaw
 from asyncplay.coordinator.ledger import Ledger
+from asyncplay.errors import WireError
 from asyncplay.wire.messages import Game
 
 Points = NDArray[np.float64]
@@ -109,7 +111,7 @@ class Match:
         """``on_played``: is told how many games of how many are over, after each."""
         least = 2 * seats if seats > 2 else seats  # points of a single deal have no interval
         self.games = max(games + -games % seats, least)  # every opening and deal from every seat
-        self.work = Work(assignment, Ledger(self.games), on_game=self._take)
+        self.work = Work(assignment, Ledger(self.games), on_game=self._take, check=self._check)
         self._seats, self._on_played = seats, on_played
         self._outcomes: dict[int, float] = {}  # of the hero, by game
         self._returns: dict[int, Points] = {}  # of all seats, by game
@@ -127,6 +129,10 @@ class Match:
         finally:
             dispatcher.remove(self.work)
         return self.score()
+
+    def _check(self, game: Game) -> None:
+        if flaw := result_flaw(game, self._seats):
+            raise WireError(f"game {game.unit} of a match has {flaw}")
 
     def _take(self, game: Game) -> None:
         self._outcomes[game.unit] = float(game.outcome[game.unit % self._seats])

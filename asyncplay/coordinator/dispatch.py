@@ -80,6 +80,18 @@ class Work:
             self.at_fence.set()
 
 
+LOST_JOBS = 1024  # remembered of workers that are gone, the latest
+
+
+class _Sent(NamedTuple):
+    """A job as a worker knows it."""
+
+    work: Work
+    job: int  # the ledger's number
+    worker: int
+    piece: Piece
+
+
 class Arrival(NamedTuple):
     """A game that has come and is not settled yet."""
 
@@ -97,7 +109,8 @@ class Dispatcher:
         self.on_death: Callable[[Member], None] = lambda member: None  # of a worker that nobody told to leave
         self._works: list[Work] = []
         self._members: dict[int, Member] = {}
-        self._jobs: dict[int, tuple[Work, int]] = {}  # by the number workers know: whose it is, and its own number
+        self._jobs: dict[int, _Sent] = {}  # by the number workers know
+        self._lost: dict[int, _Sent] = {}  # of workers that are gone and might come back with their games
         self._numbers = count(1)
 
     def add(self, work: Work) -> None:
@@ -179,7 +192,9 @@ class Dispatcher:
                 log.info("worker %d left %d units undone; they are issued again", member.number, n_lost)
             _tell_aside(work)
             work.check_settled()
-        self._jobs = {number: (work, job) for number, (work, job) in self._jobs.items() if work.ledger.is_open(job)}
+        lost = {number: sent for number, sent in self._jobs.items() if sent.worker == member.number}
+        self._lost = dict(list((self._lost | lost).items())[-LOST_JOBS:])
+        self._jobs = {number: sent for number, sent in self._jobs.items() if sent.work.ledger.is_open(sent.job)}
         self._fill_all()
         self._evaluator.reset()
 
@@ -201,7 +216,7 @@ class Dispatcher:
 
     def _send(self, member: Member, work: Work, job: int, piece: Piece) -> None:
         number, first = next(self._numbers), piece.first
-        self._jobs[number] = work, job
+        self._jobs[number] = _Sent(work, job, member.number, piece)
         assignment = work.assignment
         log.debug("job %d: units %d to %d to worker %d", number, first, first + piece.size - 1, member.number)
         if work.plan is not None:
@@ -217,13 +232,16 @@ class Dispatcher:
         self._evaluator.submit(member.number, ask, reply, now_s)
 
     def _game(self, member: Member, game: Game) -> None:
+        """What is wrong with a game is found before anything is noted of it: then its unit is issued again."""
         arrival = self._arrival(member, game)
-        work = arrival.work
+        work, units = arrival.work, np.array([game.unit], np.int64)
         if work.on_game is None:
             raise WireError(f"worker {member.number} sent a game, which nobody wants")
+        if arrival.job is not None:
+            work.ledger.require(member.number, arrival.job, units)
         work.check(game)
         if arrival.job is not None:
-            work.ledger.receive(member.number, arrival.job, np.array([game.unit], np.int64))
+            work.ledger.receive(member.number, arrival.job, units)
         if work.keep is None:
             self.settle([(arrival, True)])
         else:
@@ -231,12 +249,12 @@ class Dispatcher:
 
     def _arrival(self, member: Member, game: Game) -> Arrival:
         """A game of a job that its worker lost is taken all the same, if it belongs to what is kept."""
-        if game.job in self._jobs:
-            work, job = self._jobs[game.job]
-            return Arrival(work, member, None if work.ledger.is_nobodys(job) else job, game)
-        for work in self._works:
-            if work.keep is not None and work.ledger.was_issued(game.unit):
-                return Arrival(work, member, None, game)
+        sent = self._jobs.get(game.job)
+        if sent is not None and not sent.work.ledger.is_nobodys(sent.job):
+            return Arrival(sent.work, member, sent.job, game)
+        lost = self._lost.get(game.job)
+        if lost is not None and lost.worker == member.number and 0 <= game.unit - lost.piece.first < lost.piece.size:
+            return Arrival(lost.work, member, None, game)
         raise WireError(f"worker {member.number} reports on job {game.job}, which it does not have")
 
     def _count(self, arrival: Arrival, is_new: bool) -> None:
@@ -252,7 +270,7 @@ class Dispatcher:
             log.info("worker %d sent game %d again, which had not arrived", member.number, game.unit)
 
     def _delta(self, member: Member, delta: Delta) -> None:
-        work, job = self._job(member, delta.job)
+        work, job, *_ = self._job(member, delta.job)
         if work.plan is None:
             raise WireError(f"worker {member.number} sent changes of a table, which nobody wants")
         if work.plan.take(member.number, work.ledger.piece(member.number, job), delta):
@@ -262,7 +280,11 @@ class Dispatcher:
             self._fill_all()
 
     def _done(self, member: Member, number: int, units: NDArray[np.int64]) -> None:
-        work, job = self._job(member, number)
+        work, job, *_ = self._job(member, number)
+        if work.on_game is not None or work.plan is not None:
+            raise WireError(
+                f"worker {member.number} says that units of job {number} are done, and not what came of them"
+            )
         work.ledger.done(member.number, job, units)
         member.units += len(units)
         self._forget_if_closed(work, job, number)
@@ -272,7 +294,7 @@ class Dispatcher:
         if not work.ledger.is_open(job):
             del self._jobs[number]
 
-    def _job(self, member: Member, number: int) -> tuple[Work, int]:
+    def _job(self, member: Member, number: int) -> _Sent:
         if number not in self._jobs:
             raise WireError(f"worker {member.number} reports on job {number}, which it does not have")
         return self._jobs[number]

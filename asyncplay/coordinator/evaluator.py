@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from asyncplay.coordinator import firing
+from asyncplay.coordinator.gamecheck import MOST_FEATURE, is_sound
 from asyncplay.coordinator.lane import Lane, Task
 from asyncplay.coordinator.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
@@ -39,6 +40,7 @@ class Endpoint:
     actions: int
     launch: Launch  # called on the lane's thread
     is_timed: bool = False  # see lane.Task
+    dtype: type[np.generic] = np.uint8  # of features
 
 
 @dataclass(slots=True, eq=False)
@@ -186,6 +188,14 @@ class Evaluator:
             raise WireError(f"an ask for model {ask.model}, which nobody serves")
         if ask.features.shape[1] != endpoint.features or len(ask.features) == 0:
             raise WireError(f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features")
+        if ask.features.dtype != endpoint.dtype:
+            raise WireError(f"an ask with features of {ask.features.dtype}, wanted {np.dtype(endpoint.dtype)}")
+        if endpoint.dtype is np.float32 and not is_sound(ask.features):
+            raise WireError(f"an ask with a feature that is no number from -{MOST_FEATURE:g} to {MOST_FEATURE:g}")
+        if len(ask.legal) > len(ask.features) * endpoint.actions:
+            raise WireError(
+                f"an ask for {len(ask.legal)} actions, {endpoint.actions} for each row are all that there are"
+            )
         if np.count_nonzero(ask.legal.view(np.uint32) >= endpoint.actions):  # a negative one becomes huge
             raise WireError(f"an ask for an action outside the {endpoint.actions} that there are")
 

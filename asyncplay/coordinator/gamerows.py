@@ -1,4 +1,4 @@
-"""The training rows inside a finished game."""
+"""What is inside a finished game: its training rows and its record."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import HOLDER, POSSIBLE_SHIFT, SEEN, Examples
+from asyncplay.records import Record, sparse
 from asyncplay.wire.messages import Game
 
 
@@ -27,6 +28,12 @@ def examples_of(game: Game, players: int) -> Examples:
     )
 
 
+def record_of(game: Game) -> Record:
+    """What of a game is stored beside its ending."""
+    policies = sparse(game.legal, game.offsets, game.targets)
+    return Record(game.actions, game.decisions, game.seats, game.versions, *policies)
+
+
 def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | None:
     """Say why a game's rows cannot train such a network, or None; the message itself is sound already."""
     n_seats = len(game.outcome)
@@ -37,18 +44,9 @@ def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | N
     if game.features.shape[1] != shape.features or game.features.dtype != feature_dtype:
         wanted = f"{shape.features} of {feature_dtype}"
         return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
-    return _wild_value(game, shape) or _wild_holder(game, shape)
-
-
-def _wild_value(game: Game, shape: NetShape) -> str | None:
-    n_seats, last_action = len(game.outcome), int(game.legal.max())
-    if last_action >= shape.actions:
-        return f"action {last_action}, there are {shape.actions}"
-    if int(game.seats.min()) < 0 or int(game.seats.max()) >= n_seats:
-        return f"a seat outside its {n_seats}"
-    if not (np.isfinite(game.targets).all() and np.isfinite(game.values).all()):
-        return "a target that is no finite number"
-    return None
+    if int(game.legal.max()) >= shape.actions:
+        return f"action {game.legal.max()}, there are {shape.actions}"
+    return _wild_holder(game, shape)
 
 
 def _wild_holder(game: Game, shape: NetShape) -> str | None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from asyncplay.coordinator.dispatch import Arrival, Dispatcher, Work
+from asyncplay.coordinator.gamerows import record_of
 from asyncplay.data.entries import EventEntry, GameEntry, Kept, Note, Written
 from asyncplay.data.mark import Mark
 from asyncplay.data.store import Store
 from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, Writer
-from asyncplay.records import Record, sparse
 from asyncplay.stats import StoreStats
 from asyncplay.wire.messages import Game
 
@@ -188,6 +188,5 @@ class _Elsewhere:
 
 def entry_of(game: Game, worker: int) -> GameEntry:
     """What of a game is stored."""
-    policies = sparse(game.legal, game.offsets, game.targets)
-    record = Record(game.actions, game.decisions, game.seats, game.versions, *policies)
-    return GameEntry(game.unit, time.time(), worker, game.seed, game.reason, game.returns, game.outcome, record)
+    ending = (game.seed, game.reason, game.returns, game.outcome)
+    return GameEntry(game.unit, time.time(), worker, *ending, record_of(game))

@@ -167,9 +167,9 @@ class Ledger:
         self._next_unit += fresh
         return self._book(worker, Piece(self._next_unit - fresh, fresh))
 
-    def was_issued(self, unit: int) -> bool:
-        """Whether anybody was ever given this unit."""
-        return 0 <= unit < self._next_unit
+    def require(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
+        """WireError if units are not this worker's or came before."""
+        self._marked(self._entry(worker, job), units)
 
     def receive(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
         """Note that units came back; they are outstanding until ``settle``, but no death loses them any more.

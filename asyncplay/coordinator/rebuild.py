@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
-from asyncplay.coordinator.gamerows import examples_of
+from asyncplay.coordinator.gamerows import examples_of, record_of
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.data.reader import StoredGame
 from asyncplay.data.replay import Replay
 from asyncplay.data.window import damaged, read_part
+from asyncplay.errors import WireError
 from asyncplay.payloads import Examples
+from asyncplay.records import pack
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Game, RebuildSpec
 
@@ -49,6 +51,7 @@ class Rebuild:
     players: int  # of the network
     seed: int
     believes: bool = False  # the network does: rows say who holds which card
+    check: Callable[[Game, int], None] = lambda game, seed: None  # WireError if rows of this seed's game cannot be used
 
     async def run(self, missing: Missing) -> None:
         """Refill ``replay``, which was told to begin at the first of these rows; StoreError if it cannot be."""
@@ -67,11 +70,17 @@ class Rebuild:
         """Play the games again and return their rows, in order."""
         back: dict[int, Examples] = {}
 
+        def check(game: Game) -> None:
+            stored = games[game.unit]
+            if pack(record_of(game)) != stored.record:
+                raise WireError(f"game {stored.number} came back with another record than it has")
+            self.check(game, stored.seed)
+
         def take(game: Game) -> None:
             back[game.unit] = examples_of(game, self.players)
 
         assignment = Assignment("rebuild", self._spec_of(games), self.seed, chunk=JOB_GAMES, low_water=2 * JOB_GAMES)
-        work = Work(assignment, Ledger(len(games)), on_game=take)
+        work = Work(assignment, Ledger(len(games)), on_game=take, check=check)
         self.dispatcher.add(work)
         try:
             await work.settled.wait()

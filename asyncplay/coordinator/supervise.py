@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 LIVE_FLOOR_S, LIVE_CEILING_S = 0.002, 1.0
 MOST_STARTING = max(8, 2 * (os.cpu_count() or 1))
+MOST_TEXT = 1 << 16  # characters of what a worker says of itself that are kept and written down
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Member:
     leave_by_s: float = math.inf  # killed if it has not left by then
     cause: str = ""  # what it said or what we did, if that explains its end
     stacks: str = ""
+    pinged: int = 0  # the last ticket it was sent
+    ponged: int = 0  # and the last it has answered
 
     @property
     def owes(self) -> bool:
@@ -284,10 +287,12 @@ class Supervisor:
             case Hello():
                 self._greet(member, message, now_s)
             case Crash():
-                member.cause = message.reason
-                log.error("worker %d crashed: %s\n%s", member.number, message.reason, message.trace)
+                member.cause = message.reason[:MOST_TEXT]
+                log.error("worker %d crashed: %s\n%s", member.number, member.cause, message.trace[:MOST_TEXT])
+            case Bye() if not member.is_leaving:
+                raise WireError(f"worker {member.number} leaves and was not told to")
             case Bye():
-                member.is_leaving = True
+                pass
             case _:
                 self._listen(member, message, now_s)
         member.heard_s = max(member.heard_s, now_s)
@@ -311,6 +316,8 @@ class Supervisor:
     def _greet(self, member: Member, hello: Hello, now_s: float) -> None:
         if hello.protocol != PROTOCOL:
             raise WireError(f"worker {member.number} speaks protocol {hello.protocol}, this is {PROTOCOL}")
+        if member.phase is not Phase.STARTING or hello.worker != member.number:
+            raise WireError(f"worker {member.number} greets as worker {hello.worker} or a second time")
         member.pid, member.phase = hello.pid, Phase.READY
         log.info("worker %d is ready after %.2f s, pid %d", member.number, now_s - member.since_s, hello.pid)
         member.since_s = member.ready_s = now_s
@@ -320,8 +327,10 @@ class Supervisor:
         self._changed.set()
 
     def _note_stacks(self, member: Member, pong: Pong) -> None:
-        member.stacks = pong.stacks
-        log.warning("worker %d is alive, but busy here:\n%s", member.number, pong.stacks)
+        if not member.ponged < pong.ticket <= member.pinged:
+            raise WireError(f"worker {member.number} answers ping {pong.ticket}, which it was not sent or has answered")
+        member.ponged, member.stacks = pong.ticket, pong.stacks[:MOST_TEXT]
+        log.warning("worker %d is alive, but busy here:\n%s", member.number, member.stacks)
 
     def _lost(self, member: Member, reason: str) -> None:
         if member.phase is Phase.GONE:
@@ -378,6 +387,7 @@ class Supervisor:
         )
         member.phase, member.since_s = Phase.SUSPECT, now_s
         self._ticket += 1
+        member.pinged = self._ticket
         if member.link is not None:
             member.link.send_control(encode(Ping(self._ticket)))
 

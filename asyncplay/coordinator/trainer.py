@@ -131,6 +131,11 @@ class Trainer:
         """Of the weights that answer."""
         return self._published.version
 
+    @property
+    def last_version(self) -> int:
+        """The newest that has ever answered, in this run or before it was resumed."""
+        return self._last_version
+
     def check(self, game: Game) -> None:
         """WireError if a finished game's rows are not for this network."""
         why = misfit(game, self._learner.shape, self._replay.feature_dtype)

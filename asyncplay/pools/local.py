@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import cast
 
+from asyncplay.errors import WireError
 from asyncplay.pools.link import OnFrame, OnLost
 from asyncplay.wire.pipe import Channel, connect
 
@@ -30,7 +31,7 @@ class LocalPool:
     async def open(self, number: int, on_frame: OnFrame, on_lost: OnLost) -> "LocalLink":
         data, worker_data = await _open_pipe(on_frame, on_lost)
         with worker_data:  # the process will hold the only copy, so its end is seen here
-            control, worker_control = await _open_pipe(on_frame, _ignore)
+            control, worker_control = await _open_pipe(_answerable(on_frame, data), _ignore)
             with worker_control:
                 return LocalLink(self._spawn(number, worker_data, worker_control), data, control)
 
@@ -76,6 +77,19 @@ class LocalLink:
         # Before its hello a worker's pid is known to its executor alone, which names it nowhere else.
         processes = cast(dict[int, object] | None, getattr(self._executor, "_processes", None))
         return list(processes or ())
+
+
+def _answerable(on_frame: OnFrame, data: Channel) -> OnFrame:
+    """What is wrong on the control pipe costs the worker, as it does on the data pipe."""
+
+    def answer(body: memoryview | bytes) -> None:
+        try:
+            on_frame(body)
+        except WireError as error:
+            data.refuse(str(error))
+            raise
+
+    return answer
 
 
 @contextlib.contextmanager

@@ -470,6 +470,11 @@ def with_action(action: int) -> Ask:
     return broken(legal=np.array([0, action], np.int32), offsets=np.array([0, 1, 2], np.int32))
 
 
+def flooded() -> Ask:
+    """Two rows with more actions than there are."""
+    return broken(legal=np.zeros(13, np.int32), offsets=np.array([0, 12, 13], np.int32))
+
+
 @pytest.mark.parametrize(
     ("question", "complaint"),
     [
@@ -477,6 +482,8 @@ def with_action(action: int) -> Ask:
         (broken(features=np.zeros((2, 15), np.uint8)), "an ask of shape (2, 15), wanted rows of 16 features"),
         (broken(features=np.zeros((2, 0), np.uint8)), "an ask of shape (2, 0), wanted rows of 16 features"),
         (ask(0), "an ask of shape (0, 16), wanted rows of 16 features"),
+        (broken(features=np.zeros((2, 16), np.float32)), "an ask with features of float32, wanted uint8"),
+        (flooded(), "an ask for 13 actions, 6 for each row are all that there are"),
         (with_action(6), "an ask for an action outside the 6 that there are"),
         (with_action(-1), "an ask for an action outside the 6 that there are"),
         (with_action(-(2**31)), "an ask for an action outside the 6 that there are"),
@@ -557,3 +564,14 @@ def test_any_interleaving_answers_every_row_exactly_once_and_each_owner_in_order
     assert sum(bench.device.sizes) + sum(other.sizes) == n_rows == bench.evaluator.stats().rows
     assert len(bench.answers) == sum(map(len, asked.values()))
     assert max(bench.device.sizes + other.sizes, default=0) <= max_rows
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf, 3e38, 101])
+def test_a_feature_that_no_encoding_gives_is_refused(wild):
+    bench = Bench()
+    bench.evaluator.serve(0, Endpoint(FEATURES, ACTIONS, bench.device.launch, dtype=np.float32))
+    features = np.ones((2, FEATURES), np.float32)
+    bench.evaluator.submit(0, broken(features=features.copy()), lambda answer: None, 0.0)
+    features[1, 3] = wild
+    with pytest.raises(WireError, match="a feature that is no number from -100 to 100"):
+        bench.evaluator.submit(0, broken(features=features), lambda answer: None, 0.0)

@@ -1,17 +1,21 @@
 """Games are stored before they are counted and acknowledged, whatever becomes of their workers."""
 
 import asyncio
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from keeping import AT_ONCE, NEVER_S, PATIENT, Mouth, Rig, acknowledged, jobs_of, rig, until
+from keeping import AT_ONCE, NEVER_S, PATIENT, Mouth, Nobody, Rig, acknowledged, jobs_of, make_game, rig, until
 
+from asyncplay.coordinator.arena import Match
+from asyncplay.coordinator.dispatch import Assignment, Dispatcher
 from asyncplay.coordinator.keeper import SLICE, Limits
 from asyncplay.coordinator.supervise import Member, Phase
 from asyncplay.data.mark import read_mark
 from asyncplay.data.store import StoreError, open_read_only
 from asyncplay.data.writer import Pace
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Game
+from asyncplay.wire.messages import Done, Game
 
 
 async def test_a_game_is_counted_and_acknowledged_once_it_is_stored(tmp_path):
@@ -131,6 +135,56 @@ async def test_a_game_of_a_unit_that_nobody_was_given_costs_its_sender(tmp_path)
                 at.finish(member, unit, job=99)
 
 
+async def test_a_lost_game_comes_late_from_who_lost_it_and_from_nobody_else(tmp_path):
+    """Also while another game of the job waits to be stored, which keeps the job open."""
+    at = Rig(tmp_path, PATIENT)
+    async with at.keeper:
+        member = at.hire()
+        job = jobs_of(member)[0].number
+        at.finish(member, 1)
+        at.die(member)
+        stranger, back = Member(1, Phase.READY, 0.0), Member(0, Phase.READY, 0.0)
+        for sender, unit in [(stranger, 0), (back, 4), (back, 10**12)]:
+            with pytest.raises(WireError, match=f"reports on job {job}, which it does not have"):
+                at.finish(sender, unit, job)
+        at.finish(back, 0, job)
+    assert (at.counted, at.stored()) == ([1, 0], [0, 1])
+
+
+async def test_a_game_of_another_workers_job_costs_its_sender(tmp_path):
+    async with rig(tmp_path) as at:
+        first, second = at.hire(0), at.hire(1)
+        with pytest.raises(WireError, match="which it does not have"):
+            at.finish(second, 0, jobs_of(first)[0].number)
+        with pytest.raises(WireError, match="outside its job"):
+            at.finish(first, 4, jobs_of(first)[0].number)
+        assert (at.books.outstanding, at.stored()) == (8, [])
+
+
+async def test_games_that_must_come_cannot_be_called_done(tmp_path):
+    async with rig(tmp_path) as at:
+        member = at.hire()
+        with pytest.raises(WireError, match="says that units of job 1 are done, and not what came of them"):
+            at.dispatcher.heard(member, Done(1, np.arange(2)), 0.0)
+        assert (at.books.done, at.books.outstanding) == (0, 4)
+
+
+async def test_a_match_is_not_won_by_saying_so():
+    dispatcher, match = Dispatcher(Nobody()), Match(Assignment("match", b"", 0, chunk=4, low_water=4), 4, 2)
+    dispatcher.add(match.work)
+    member = Member(0, Phase.READY, 0.0)
+    member.link = Mouth()
+    dispatcher.ready(member)
+    wild = replace(make_game(1, 0), returns=np.zeros(1), outcome=np.zeros(1, np.float32))
+    for message, why in [
+        (Done(1, np.arange(2)), "says that units"),
+        (wild, "game 0 of a match has returns of 1 seats"),
+    ]:
+        with pytest.raises(WireError, match=why):
+            dispatcher.heard(member, message, 0.0)
+    assert (match.work.ledger.books.done, match.work.ledger.books.outstanding) == (0, 4)
+
+
 async def test_a_game_that_cannot_be_used_is_not_stored(tmp_path):
     async with rig(tmp_path) as at:
 
@@ -141,7 +195,8 @@ async def test_a_game_that_cannot_be_used_is_not_stored(tmp_path):
         member = at.hire()
         with pytest.raises(WireError, match="does not fit"):
             at.finish(member, 0)
-        assert at.books.outstanding == 4
+        at.die(member)
+        assert (at.books.lost, [job.first for job in jobs_of(at.hire())]) == (4, [0])  # it is played again
     assert (at.stored(), at.counted) == ([], [])
 
 

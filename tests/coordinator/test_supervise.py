@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from asyncplay.coordinator.evaluator import Thinkers
-from asyncplay.coordinator.supervise import LIVE_CEILING_S, Member, Patience, Supervisor
+from asyncplay.coordinator.supervise import LIVE_CEILING_S, MOST_TEXT, Member, Patience, Supervisor
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import OnFrame, OnLost
 from asyncplay.wire.codec import HEADER, decode, encode
@@ -492,6 +492,8 @@ async def test_a_crash_names_the_cause_of_the_end():
 async def test_a_goodbye_is_no_death():
     rig = Rig()
     link = await rig.ready()
+    rig.supervisor.resize(0)
+    rig.supervisor.resize(1)
     link.say(Bye())
     link.hang_up()
     assert rig.listener.gones == [(0, False)]
@@ -499,6 +501,53 @@ async def test_a_goodbye_is_no_death():
     assert (stats.restarts, stats.reason) == (0, "")
     await rig.step()
     assert len(rig.pool.opened) == 2  # its post is filled again, at once
+
+
+@pytest.mark.parametrize(
+    ("lie", "why"),
+    [
+        (Bye(), "leaves and was not told to"),
+        (hello(), "greets as worker 0 or a second time"),
+        (Pong(1, "nowhere"), "answers ping 1, which it was not sent"),
+    ],
+)
+async def test_a_worker_that_says_what_it_cannot_is_dead(lie, why):
+    rig = Rig()
+    link = await rig.ready()
+    link.say(lie)
+    assert rig.listener.gones == [(0, True)]
+    assert rig.listener.readies == [0]
+    assert why in rig.reason
+
+
+async def test_a_worker_that_greets_for_another_is_dead():
+    rig = Rig()
+    await rig.step()
+    rig.pool.opened[0].say(hello(1))
+    assert (rig.listener.readies, "greets as worker 1" in rig.reason) == ([], True)
+
+
+async def test_a_ping_is_answered_once():
+    rig = Rig()
+    link = await rig.ready()
+    for ticket in (1, 2):  # the first was not answered before the second came
+        await rig.lapse(121.0)
+        assert link.told_past_work[-1].ticket == ticket
+        link.say(done())
+    for ticket in (1, 2):
+        link.say(Pong(ticket, "x" * 10**6))
+        assert rig.member.stacks == "x" * MOST_TEXT
+    link.say(Pong(2, "here"))
+    assert "answers ping 2, which it was not sent or has answered" in rig.reason
+
+
+async def test_what_a_worker_says_of_its_end_is_cut_to_a_decent_length(caplog):
+    rig = Rig()
+    link = await rig.ready()
+    link.say(Crash("a" * 10**6, "b" * 10**6))
+    link.hang_up()
+    assert rig.reason == "a" * MOST_TEXT
+    assert len(caplog.text) < 4 * MOST_TEXT
 
 
 async def test_too_many_deaths_end_the_run_and_name_the_reasons():

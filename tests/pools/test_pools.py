@@ -16,6 +16,7 @@ from asyncplay.checksum import sim_answers
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
 from asyncplay.coordinator.ledger import Books, Ledger
 from asyncplay.coordinator.supervise import Supervisor
+from asyncplay.errors import WireError
 from asyncplay.pools.link import Link, OnFrame, OnLost, Pool
 from asyncplay.pools.local import LocalPool
 from asyncplay.wire.codec import decode, encode
@@ -117,6 +118,23 @@ async def test_a_worker_is_killed_before_it_could_say_a_word():
     guest.link.kill()
     assert await guest.lost() == "hung up"
     assert guest.heard == []
+
+
+@pytest.mark.process
+async def test_what_is_wrong_on_the_control_pipe_costs_the_worker():
+    heard, losses = [], []
+
+    def listen(body: memoryview) -> None:
+        heard.append(decode(body))
+        if isinstance(heard[-1], Pong):
+            raise WireError("nobody asked")
+
+    link = await local_pool().open(0, listen, losses.append)
+    await until(lambda: heard)
+    link.send_control(encode(Ping(77)))
+    await until(lambda: losses)
+    await link.reap()
+    assert losses == ["nobody asked"]
 
 
 @pytest.mark.process

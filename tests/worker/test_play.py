@@ -46,7 +46,7 @@ async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Spine:
     settings = Settings(timeout_ms=None, max_rows=256)
     spine = Spine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True)
     for model in (0, 1, 2):
-        spine.serve(model, Endpoint(game.features, game.actions, uniform))
+        spine.serve(model, Endpoint(game.features, game.actions, uniform, dtype=game.feature_dtype))
     async with asyncio.timeout(60):
         await spine.run()
     return spine
