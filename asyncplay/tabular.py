@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from asyncplay import build, memory
 from asyncplay.config import Config, SolveSection
 from asyncplay.coordinator import past, saver
 from asyncplay.coordinator.dispatch import Assignment, Work
-from asyncplay.coordinator.ledger import Ledger
+from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.pace import Pace, idle_warning
 from asyncplay.coordinator.past import Past
-from asyncplay.coordinator.rounds import ROLE, Rounds
+from asyncplay.coordinator.rounds import ROLE, Most, Rounds
 from asyncplay.coordinator.saver import Saver, Schedule
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Keep, Snapshot
@@ -26,6 +27,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.live.figures import Figures
 from asyncplay.live.snapshot import Result
 from asyncplay.search import solvable
+from asyncplay.search.bounds import Bounds, bounds_of
 from asyncplay.search.deltas import MergedTable
 from asyncplay.search.exact import Worth, worth
 from asyncplay.search.flat import FlatGame
@@ -59,6 +61,13 @@ def solver_settings(solve: SolveSection) -> Settings:
         prune_below=solve.prune_below,
         prune_after=solve.prune_after,
     )
+
+
+def most_of(bounds: Bounds, piece: Piece) -> Most:
+    """What the iterations of a piece can bring."""
+    n, weight = piece.size, bounds.weight(piece.first, piece.size)
+    nodes = (n * bounds.least_nodes, n * bounds.most_nodes)
+    return Most(weight * bounds.regret, weight * bounds.total, n * bounds.value, *nodes)
 
 
 def memory_needed(game: FlatGame, workers: int) -> int:
@@ -182,6 +191,7 @@ class TabularRun:
             build.n_workers(self._config),
             solve.rounds == "synchronous",
             discount=self._discount if solve.weighting == "discounted" else None,
+            most=partial(most_of, bounds_of(self.game, solver_settings(solve))),
             stats=known.stats,
             latest=known.latest,
             period=known.period,

@@ -37,7 +37,7 @@ def result_flaw(game: Game, players: int) -> str | None:
         return f"returns of {len(game.returns)} seats, there are {players}"
     if not np.isfinite(game.returns).all():
         return "a return that is no finite number"
-    return None if _is_within(game.outcome, 1.0) else "an outcome outside -1 to 1"
+    return None if is_within(game.outcome, 1.0) else "an outcome outside -1 to 1"
 
 
 def record_flaw(game: Game, facts: GameFacts, *, seed: int, version: int) -> str | None:
@@ -58,7 +58,7 @@ def record_flaw(game: Game, facts: GameFacts, *, seed: int, version: int) -> str
 
 def is_sound(features: Array) -> bool:
     """Whether an encoding can have given these; a network would make something useless of the others."""
-    return _is_within(features, MOST_FEATURE)
+    return is_within(features, MOST_FEATURE)
 
 
 def _ending_flaw(game: Game, facts: GameFacts) -> str | None:
@@ -67,11 +67,11 @@ def _ending_flaw(game: Game, facts: GameFacts) -> str | None:
         return f"{n_decisions} decisions, a game has 1 to {facts.max_decisions}"
     if game.reason != facts.reason_of(n_decisions):
         return f"{game.reason[:20]!r} for the reason of its end after {n_decisions} decisions"
-    if not _is_within(returns, facts.most_return):
+    if not is_within(returns, facts.most_return):
         return f"a return beyond {facts.most_return:g}"
     if facts.is_zero_sum and abs(returns.sum()) > _SLACK * facts.most_return:
         return "returns that do not add up to 0"
-    return None if _is_within(game.outcome - facts.outcome_of(returns), 0.0) else "an outcome that is not its returns'"
+    return None if is_within(game.outcome - facts.outcome_of(returns), 0.0) else "an outcome that is not its returns'"
 
 
 def _decisions_flaw(game: Game, facts: GameFacts, version: int) -> str | None:
@@ -97,14 +97,14 @@ def _rows_flaw(game: Game, facts: GameFacts) -> str | None:
     if not np.logical_or.reduceat(legal == game.actions[game.decisions].repeat(counts), starts).all():
         return "a decision that was not legal"
     is_share = game.targets.min() >= 0.0 and game.targets.max() <= 1.0
-    if not (is_share and _is_within(np.add.reduceat(game.targets, starts, dtype=np.float64) - 1.0, 0.0)):
+    if not (is_share and is_within(np.add.reduceat(game.targets, starts, dtype=np.float64) - 1.0, 0.0)):
         return "a policy that does not share out 1"
     if game.features.dtype == np.float32 and not is_sound(game.features):
         return f"a feature that is no number from -{MOST_FEATURE:g} to {MOST_FEATURE:g}"
     if facts.is_staged:
-        return None if _is_within(game.values, 1.0) else "a value outside -1 to 1"
+        return None if is_within(game.values, 1.0) else "a value outside -1 to 1"
     seats = (game.seats[:, None] + np.arange(facts.players)) % facts.players
-    return None if _is_within(game.values - game.outcome[seats], 0.0) else "values that are not its outcome"
+    return None if is_within(game.values - game.outcome[seats], 0.0) else "values that are not its outcome"
 
 
 def _largest(numbers: Array) -> int:
@@ -112,6 +112,6 @@ def _largest(numbers: Array) -> int:
     return int(numbers.view(f"u{numbers.itemsize}").max()) if len(numbers) else -1
 
 
-def _is_within(numbers: Array, most: float) -> bool:
+def is_within(numbers: Array, most: float) -> bool:
     """Whether all lie in -most .. most, give or take a rounding; what is no number does not."""
     return bool(numbers.size == 0 or (numbers.max() <= most + _SLACK and numbers.min() >= -most - _SLACK))

@@ -6,6 +6,7 @@ round are back, in the order of their iterations, and the same run gives the sam
 timing. Asynchronous rounds merge each piece as it comes, and nobody waits for the slowest.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.coordinator.gamecheck import is_within
 from asyncplay.coordinator.journal import Journal
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.pace import Effort, Pace
@@ -70,6 +72,28 @@ class _Whole(NamedTuple):
         return Effort(self.parts[-1].iterations, sum(part.nodes for part in self.parts), sum(map(payload, self.parts)))
 
 
+class Most(NamedTuple):
+    """How far the iterations of a piece can go."""
+
+    regret: float = math.inf  # change of an entry, either way
+    total: float = math.inf  # change of an entry's strategy sum
+    utility: float = math.inf  # of all iterations, either way
+    least_nodes: int = 0
+    most_nodes: float = math.inf
+
+    def flaw(self, delta: Delta) -> str | None:
+        """Say why no iterations of the piece can have brought this."""
+        if not (is_within(delta.regrets, self.regret) and is_within(delta.sums, self.total)):
+            return f"regrets beyond {self.regret:g} or strategy sums beyond {self.total:g}"
+        if delta.sums.min(initial=0.0) < 0.0:
+            return "a strategy sum that falls"
+        if not abs(delta.utility) <= self.utility:
+            return f"a utility of {delta.utility:g}, beyond {self.utility:g}"
+        if delta.is_last and not self.least_nodes <= delta.nodes <= self.most_nodes:
+            return f"{delta.nodes} nodes, wanted {self.least_nodes} to {self.most_nodes:g}"
+        return None
+
+
 def payload(message: Delta | Merged) -> int:
     """Bytes of a message's arrays."""
     sums = message.sums.nbytes if isinstance(message, Delta) else 0
@@ -80,8 +104,9 @@ def payload(message: Delta | Merged) -> int:
 class Rounds:
     """The plan of a tabular work.
 
-    Lifetime: the run's. Order: see above. Limit: a worker has one piece under way. End: once the ledger is closed no
-    round is begun; the one under way is finished, or in asynchronous mode the pieces that are out.
+    Lifetime: the run's. Order: see above. Limit: a worker has one piece under way, of which it sends each row once.
+    End: once the ledger is closed no round is begun; the one under way is finished, or in asynchronous mode the pieces
+    that are out.
     """
 
     table: Table
@@ -90,6 +115,7 @@ class Rounds:
     workers: int
     is_synchronous: bool
     discount: Callable[[int], None] | None = None  # of the whole table, by number; workers do the same to theirs
+    most: Callable[[Piece], Most] = lambda piece: Most()  # what a piece can bring
     on_merged: Callable[[], None] = lambda: None
     stats: RoundStats = field(default_factory=RoundStats)
     latest: Effort = field(default_factory=Effort)
@@ -131,9 +157,10 @@ class Rounds:
 
     def take(self, worker: int, piece: Piece, delta: Delta) -> bool:
         """Take a part of a piece's changes; return whether it was the last. WireError if it cannot be."""
-        if flaw := self.table.flaw(delta.rows, delta.regrets, delta.sums):
+        parts = self._arriving.setdefault(worker, [])
+        parts.append(delta)
+        if flaw := self._flaw(piece, parts):
             raise WireError(f"worker {worker} sent changes that are none of this table: {flaw}")
-        self._arriving.setdefault(worker, []).append(delta)
         if not delta.is_last:
             return False
         if delta.iterations != piece.size:
@@ -157,6 +184,17 @@ class Rounds:
         """Wait no longer for a piece that nobody survived."""
         del self._out[piece.first]
         self._merge_if_due()
+
+    def _flaw(self, piece: Piece, parts: list[Delta]) -> str | None:
+        """Say why the last of these parts of a piece cannot be."""
+        delta, n_rows = parts[-1], sum(len(part.rows) for part in parts)
+        if flaw := self.table.flaw(delta.rows, delta.regrets, delta.sums):
+            return flaw
+        if n_rows > self.table.n_rows:
+            return f"{n_rows} of {self.table.n_rows} rows"
+        if delta.is_last and len(self.table.union([part.rows for part in parts])) < n_rows:
+            return "a row twice"
+        return self.most(piece).flaw(delta)
 
     def _begin_round(self) -> None:
         size = self.pace.iterations(self.stats.iterations, self.workers, self.latest)

@@ -1,5 +1,6 @@
 """Rounds with workers made of a few lines: every iteration counted once, the same bits whoever computed what."""
 
+import dataclasses
 import random
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from asyncplay.coordinator.journal import Journal
 from asyncplay.coordinator.ledger import FATAL_DEATHS, Ledger, Piece
 from asyncplay.coordinator.pace import Effort, Pace, idle_warning
-from asyncplay.coordinator.rounds import Rounds
+from asyncplay.coordinator.rounds import Most, Rounds
 from asyncplay.errors import WireError
 from asyncplay.search.deltas import REGRET, SUM, MergedTable
 from asyncplay.wire.messages import Delta, Merged
@@ -325,3 +326,82 @@ def test_the_journal_forgets_no_change_that_a_worker_was_not_told_of(events, tab
             told = set(range(10)) if blocks is None else {int(row) for block in blocks for row in block}
             assert told >= missed[number]
             missed[number] = set()
+
+
+MOST = Most(regret=10.0, total=5.0, utility=2.0, least_nodes=10, most_nodes=80)
+
+
+def judged() -> tuple[Rounds, Piece]:
+    """Worker 0 has a piece of ten iterations under way."""
+    shop = Shop(20, 2, is_synchronous=True)
+    shop.rounds.most = lambda piece: MOST
+    shop.give(0)
+    return shop.rounds, shop.workers[0].jobs[0][1]
+
+
+def whole(**change: object) -> Delta:
+    """Rows 0 and 3 with their three entries."""
+    fields = {
+        "job": 1,
+        "is_last": True,
+        "iterations": 10,
+        "nodes": 80,
+        "utility": -2.0,
+        "rows": np.array([3, 0], np.int32),
+        "regrets": np.array([10.0, -10.0, 0.0]),
+        "sums": np.array([0.0, 5.0, 1.0]),
+    }
+    return Delta(**(fields | change))
+
+
+def test_changes_at_their_bounds_are_taken():
+    rounds, piece = judged()
+    assert rounds.take(0, piece, whole())
+    rounds, piece = judged()
+    assert rounds.take(0, piece, whole(nodes=10))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        *[
+            ({"regrets": np.array([0, wild, 0])}, "regrets beyond 10")
+            for wild in (np.nan, np.inf, -np.inf, 10.1, -10.1)
+        ],
+        *[({"sums": np.array([0, wild, 0])}, "sums beyond 5") for wild in (np.nan, np.inf, -np.inf, 5.1)],
+        ({"sums": np.array([0, -0.1, 0])}, "a strategy sum that falls"),
+        *[({"utility": wild}, "a utility of .*, beyond 2") for wild in (np.nan, np.inf, 2.1, -2.1)],
+        ({"nodes": 9}, "9 nodes, wanted 10 to 80"),
+        ({"nodes": 2**63 - 1}, "nodes, wanted 10 to 80"),
+        ({"iterations": 9}, "did 9 iterations of 10"),
+        ({"iterations": 11}, "did 11 iterations of 10"),
+        ({"rows": np.array([3, 6], np.int32)}, "a row outside 0 to 5"),
+        ({"rows": np.array([-1, 0], np.int32)}, "a row outside 0 to 5"),
+        ({"rows": np.array([0, 1], np.int32)}, "3 regrets and 3 sums for 5 entries"),
+        ({"rows": np.array([3, 3, 3], np.int32)}, "a row twice"),
+    ],
+)
+def test_changes_that_no_iterations_can_bring_are_refused(change, why):
+    rounds, piece = judged()
+    with pytest.raises(WireError, match=why):
+        rounds.take(0, piece, whole(**change))
+    assert not rounds.table.values.any()
+
+
+def test_what_comes_of_an_unfinished_piece_is_no_more_than_the_table():
+    """Six parts of the one row with one action are as many rows as there are; a seventh is refused."""
+    rounds, piece = judged()
+    part = whole(is_last=False, iterations=0, nodes=0, utility=0.0, rows=np.array([3], np.int32))
+    part = dataclasses.replace(part, regrets=np.zeros(1), sums=np.zeros(1))
+    for _ in range(N_ROWS):
+        assert not rounds.take(0, piece, part)
+    with pytest.raises(WireError, match="7 of 6 rows"):
+        rounds.take(0, piece, part)
+
+
+def test_a_row_that_comes_in_two_parts_is_refused():
+    rounds, piece = judged()
+    part = whole(is_last=False, iterations=0, nodes=0, utility=0.0)
+    assert not rounds.take(0, piece, part)
+    with pytest.raises(WireError, match="a row twice"):
+        rounds.take(0, piece, whole())
