@@ -9,7 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 EXIT_INTERRUPTED = 130
 GC_ALLOCATIONS = 20_000
+CALLBACK_FAILED = "an exception in a callback of the loop"
 
 Result = TypeVar("Result")
 
@@ -129,12 +130,43 @@ def run_loop(main: Coroutine[Any, Any, Result]) -> Result:
     """
     gc.freeze()
     gc.set_threshold(GC_ALLOCATIONS)
-    try:
+    make_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+    with suppress(ImportError):
         import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
+
+        make_loop = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        return runner.run(_watched(main))
+
+
+async def _watched(main: Coroutine[Any, Any, Result]) -> Result:
+    """Await ``main``. An exception in a callback of the loop, which nobody awaits, ends it as one of its own would:
+    what is half alive waits for ever."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    failures: list[BaseException] = []
+
+    def note(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        is_transient = isinstance(error, OSError) and "handle" not in context  # of a socket: whoever has it is told
+        if error is None or is_transient or "future" in context:
+            log.warning("%s", context["message"], exc_info=error)
+            return
+        log.error("%s: %s", CALLBACK_FAILED, context["message"], exc_info=error)
+        failures.append(error)
+        if len(failures) == 1 and task is not None:
+            task.cancel()
+
+    loop.set_exception_handler(note)
+    try:
+        result = await main
+    except asyncio.CancelledError:
+        if not failures:
+            raise
+    finally:
+        loop.set_exception_handler(None)
+    if failures:
+        raise failures[0]
+    return result
 
 
 @dataclass(slots=True)

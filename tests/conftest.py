@@ -1,12 +1,15 @@
 """Both event loops for every asynchronous test, no time limits on generated cases, leftovers looked for last."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import uvloop
 from hypothesis import HealthCheck, settings
+
+from asyncplay.app import CALLBACK_FAILED
 
 # The same cases each time, so that a change is judged by the change; --hypothesis-profile explore looks for new ones.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,6 +31,30 @@ def plenty_of_memory() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("asyncplay.memory.at_hand", lambda: 64 << 30)
         yield
+
+
+class CallbackFaults(logging.Handler):
+    """Notes the exceptions of loop callbacks: asyncio and uvloop log them, a run's own handler does too."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and (record.name == "asyncio" or record.getMessage().startswith(CALLBACK_FAILED)):
+            self.found.append(f"{record.getMessage()}: {record.exc_info[1]!r}")
+
+
+@pytest.fixture(autouse=True)
+def callback_faults() -> Iterator[list[str]]:
+    """Fail a test in which a callback of a loop raised; one that wants it so takes what was found out of the list."""
+    faults, loggers = CallbackFaults(), [logging.getLogger(name) for name in ("asyncio", "asyncplay.app")]
+    for logger in loggers:
+        logger.addHandler(faults)
+    yield faults.found
+    for logger in loggers:
+        logger.removeHandler(faults)
+    assert faults.found == []
 
 
 @pytest.fixture

@@ -227,7 +227,11 @@ class Dispatcher:
 
     def _ask(self, member: Member, ask: Ask, now_s: float) -> None:
         def reply(answer: Answer) -> None:
-            member.answer(ask, answer, self._clock())
+            try:
+                member.answer(ask, answer, self._clock())
+            except WireError as error:  # it asked for more than a frame can answer
+                assert member.link is not None, "who asks has a link"
+                member.link.refuse(str(error))
 
         self._evaluator.submit(member.number, ask, reply, now_s)
 
