@@ -14,7 +14,7 @@ test *arguments:
 
 # What needs no processes, in seconds
 fast:
-    scripts/dev pytest -q -m "not slow and not process"
+    scripts/dev pytest -q -m "not slow and not process and not exhaustive"
 
 # Full counts of what the slow tests sample
 exhaustive:
@@ -30,7 +30,7 @@ bench name *arguments:
 
 # Write the golden files anew; read the difference before you commit it
 golden:
-    scripts/dev pytest -q -m "not slow" --golden
+    scripts/dev pytest -q -m "not slow and not exhaustive" --golden
 
 # Runs of two commits with the same seeds, compared bit for bit
 same-bits old new="HEAD":

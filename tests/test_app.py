@@ -112,7 +112,7 @@ def test_a_run_ends_with_one_line_and_keeps_what_is_stored(tmp_path, monkeypatch
 
     monkeypatch.setattr(NeuralRun, "_take", take_and_fail)
     with pytest.raises(
-        RunFailed, match="the run failed: ZeroDivisionError: this callback has no luck; .*run.log"
+        RunFailed, match=r"the run failed: ZeroDivisionError: this callback has no luck; .*run.log"
     ) as caught:
         train(tiny(train={"units": "0"}), run_dir=tmp_path, showing=Showing(headless=True))
 

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 LIVE_FLOOR_S, LIVE_CEILING_S = 0.002, 1.0
 MOST_STARTING = max(8, 2 * (os.cpu_count() or 1))
+MOST_DOUBLINGS = 64  # of the time before a restart; after 1,024 it would be no float any more
 MOST_TEXT = 1 << 16  # characters of what a worker says of itself that are kept and written down
 
 
@@ -350,7 +351,7 @@ class Supervisor:
         now_s, patience = self.clock(), self.patience
         if now_s - member.ready_s > patience.healthy_s:
             post.failures = 0
-        wait_s = min(patience.backoff_s * 2**post.failures, patience.backoff_ceiling_s)
+        wait_s = min(patience.backoff_s * 2 ** min(post.failures, MOST_DOUBLINGS), patience.backoff_ceiling_s)
         post.failures += 1
         post.restarts += 1
         post.reason, post.retry_at_s = reason, now_s + wait_s

@@ -8,7 +8,8 @@ from keeping import PATIENT, Mouth, Nobody, Rig, jobs_of, rig
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.supervise import Member, Phase
-from asyncplay.wire.messages import Done
+from asyncplay.wire import codec
+from asyncplay.wire.messages import Answer, Ask, Done
 
 
 def hired(dispatcher: Dispatcher, number: int = 0) -> Member:
@@ -91,3 +92,36 @@ async def test_closed_a_planned_work_still_owes_its_round():
     dispatcher.close(work)
     assert work.ledger.left == 3
     assert not work.settled.is_set()
+
+
+class Refusing(Mouth):
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals: list[str] = []
+
+    def refuse(self, why: str) -> None:
+        self.refusals.append(why)
+
+
+class Postponing(Nobody):
+    """An evaluator that is answered for by the test."""
+
+    def submit(self, owner: int, ask: Ask, reply, now_s: float) -> None:
+        self.reply = reply
+
+
+def test_an_answer_that_fits_into_no_frame_costs_who_asked_for_it(monkeypatch):
+    """The answer is encoded in a callback of the device's lane, where an exception would end the run."""
+    evaluator, member = Postponing(), Member(0, Phase.READY, 0.0, link=Refusing())
+    dispatcher = Dispatcher(evaluator)
+    ints = np.zeros(1, np.int32)
+    dispatcher.heard(member, Ask(1, 0, 1, 0, np.zeros((1, 4), np.uint8), ints, np.arange(2, dtype=np.int32)), 0.0)
+    answer = Answer(1, 0, np.ones(1, np.float32), np.zeros((1, 2), np.float32))
+
+    monkeypatch.setattr(codec, "MAX_FRAME_BYTES", 10)
+    evaluator.reply(answer)
+    monkeypatch.undo()
+
+    assert len(member.link.refusals) == 1
+    assert "is over the 10 of a frame" in member.link.refusals[0]
+    assert member.link.told == []

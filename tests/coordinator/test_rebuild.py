@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,16 @@ from asyncplay.data.replay import Replay, Window
 from asyncplay.data.store import StoreError, open_store
 from asyncplay.data.window import count_rows
 from asyncplay.payloads import Estimates, Positions
+from asyncplay.pools.inline import InlinePool
 from asyncplay.records import Record, sparse
 from asyncplay.search import entries
 from asyncplay.settings import Settings
 from asyncplay.spine import Spine
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Game, SearchSpec, SelfplaySpec
+from asyncplay.worker.core import Worker
+from asyncplay.worker.rebuild import Rebuilder
+from asyncplay.worker.roles import ROLES
 
 SEED = 5
 WINDOW = Window(start_rows=200, exponent=0.5, capacity_rows=10_000)
@@ -129,6 +134,70 @@ async def test_a_window_rebuilt_from_the_records_is_the_window_that_was(tmp_path
     assert (after.inserted, after.rows) == (before.inserted, before.rows)
     draws = [kept.sample(500, np.random.default_rng(1)) for kept in (before, after)]
     assert_same(*draws)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda game: replace(game, actions=game.actions[::-1].copy()),
+        lambda game: replace(game, seats=1 - game.seats),
+        lambda game: replace(game, versions=game.versions + 1),
+        lambda game: replace(game, targets=game.targets[::-1].copy()),
+        lambda game: replace(game, unit=game.unit + 1000),
+    ],
+)
+async def test_a_worker_that_brings_another_game_back_is_replaced(tmp_path, monkeypatch, forge):
+    game = games.load("tictactoe")
+    played = await play(game, 10)
+    store(tmp_path, played)
+    forgers: list[Forger] = []
+
+    def worker(number: int) -> Worker:
+        is_honest = number == 0 or bool(forgers)
+        return Worker(number, 0, ROLES if is_honest else {**ROLES, "rebuild": hire})
+
+    def hire(tickets) -> Forger:
+        forgers.append(Forger(tickets, forge))
+        return forgers[-1]
+
+    monkeypatch.setattr("test_rebuild.inline_pool", lambda: InlinePool(worker))
+    monkeypatch.setattr(rebuild, "JOB_GAMES", 2)
+    after = await refilled(game, tmp_path, Missing(0, sum(len(one.features) for one in played)))
+
+    before = replay_of(game)
+    for one in [*played, *await play(game, 1)]:
+        before.add(examples_of(one, game.players))
+    assert len(forgers) == 1
+    assert_same(*[kept.sample(200, np.random.default_rng(1)) for kept in (before, after)])
+
+
+class Forger(Rebuilder):
+    """Makes something else of every game."""
+
+    def __init__(self, tickets, forge: Callable[[Game], Game]) -> None:
+        super().__init__(tickets)
+        self._forge = forge
+
+    def _rebuild(self, stored) -> Game:
+        return self._forge(super()._rebuild(stored))
+
+
+async def test_rebuilt_rows_are_shown_to_whoever_will_use_them(tmp_path):
+    game = games.load("tictactoe")
+    played = await play(game, 4)
+    store(tmp_path, played)
+    kept, seen = replay_of(game), []
+    n_rows = sum(len(one.features) for one in played)
+    kept.begin_at(0, n_rows)
+    spine = make_spine(game, selfplay(game, None, None, low_water=0))
+    judge = Rebuild(
+        tmp_path, kept, spine.dispatcher, game.name, "{}", game.players, SEED, check=lambda *shown: seen.append(shown)
+    )
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        playing = group.create_task(spine.run())
+        await judge.run(Missing(0, n_rows))
+        playing.cancel()
+    assert sorted(seed for _, seed in seen) == sorted(one.seed for one in played)
 
 
 async def test_a_damaged_game_is_named_and_nothing_is_made_of_it(tmp_path):

@@ -541,6 +541,15 @@ async def test_a_ping_is_answered_once():
     assert "answers ping 2, which it was not sent or has answered" in rig.reason
 
 
+async def test_a_worker_may_die_again_and_again():
+    """2 to the power of 1,024 is no float."""
+    rig = Rig(patience=replace(PATIENCE, backoff_ceiling_s=0.125, deaths=10**6))
+    for _ in range(1100):
+        await rig.lapse(0.25)
+        rig.pool.opened[-1].hang_up("no luck")
+    assert rig.supervisor.stats()[0].restarts == 1100
+
+
 async def test_what_a_worker_says_of_its_end_is_cut_to_a_decent_length(caplog):
     rig = Rig()
     link = await rig.ready()
