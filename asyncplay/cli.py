@@ -9,11 +9,11 @@ from typing import Annotated
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Parameter
 
 import asyncplay
-from asyncplay import cli_data
+from asyncplay import cli_data, output
 from asyncplay.cli_kinds import Count, MaybeCount, MaybeKey, MaybeSeed, MaybeVersion, Milliseconds, Seconds, Seed
 from asyncplay.errors import AsyncplayError, ConfigError, printable
 
-EXIT_MISTAKE, EXIT_UNWELL = 2, 3
+EXIT_UNTOLD, EXIT_MISTAKE, EXIT_UNWELL = 1, 2, 3
 
 app = App(name="asyncplay", help="Self-play training on the machine you have.", version=asyncplay.__version__)
 bench = App(name="bench", help="Measure one published table here.")
@@ -398,8 +398,19 @@ def bench_belief(run: Path, *, games: Count = 256, version: MaybeVersion = None,
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; a user's mistake is one line and exit status 2."""
+    """Run a command; a result that could not be written is a failure, except where the result is a trained run."""
     words = sys.argv[1:] if arguments is None else arguments
+    with output.tolerant() as out:
+        status = _run(words)
+        sys.stdout.flush()
+        if (why := output.complaint(out)) and status == 0 and words[:1] != ["train"]:
+            print(f"asyncplay: {why}", file=sys.stderr)
+            return EXIT_UNTOLD
+        return status
+
+
+def _run(words: list[str]) -> int:
+    """A user's mistake is one line and exit status 2."""
     try:
         _refuse_empty(words)
         words = cli_data.in_order(words)

@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "asyncplay"
 
 NOBODY: set[str] = set()
-LOWEST = {"errors", "payloads", "rng", "stats", "checksum"}
+LOWEST = {"errors", "payloads", "rng", "stats", "checksum", "output"}
 ROOMS = {
     **dict.fromkeys(LOWEST, NOBODY),
     "records": {"errors", "payloads"},
@@ -46,6 +46,7 @@ ROOMS = {
     "cli": {
         "cli_data",
         "cli_kinds",
+        "output",
         "shortcuts",
         "app",
         "tune",
