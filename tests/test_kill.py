@@ -198,7 +198,7 @@ def kill_worker(watch: Watch, generator: random.Random) -> None:
     """The run replaces it and goes on; then it is stopped, as by Ctrl-C, and saves."""
     watch.until_stored()
     children = psutil.Process(watch.process.pid).children()
-    workers = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    workers = [child for child in children if "pools.birth" in " ".join(child.cmdline())]
     generator.choice(workers).kill()
     watch.until_stored()
     watch.process.send_signal(signal.SIGINT)

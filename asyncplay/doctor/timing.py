@@ -13,7 +13,8 @@ from pathlib import Path
 
 from asyncplay.doctor.finding import Finding
 from asyncplay.doctor.machine import nearest
-from asyncplay.pools.local import Entry, LocalPool
+from asyncplay.pools.birth import Entry
+from asyncplay.pools.local import LocalPool
 from asyncplay.wire.codec import HEADER
 from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker.main import run as worker_entry

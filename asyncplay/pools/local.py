@@ -1,82 +1,101 @@
-"""Workers as processes of this machine, each in an executor of its own so that a death breaks nobody else's."""
+"""Workers as processes of this machine."""
 
 import asyncio
 import contextlib
-import multiprocessing
 import os
+import pickle
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
-from typing import cast
+import subprocess
+import sys
+from collections.abc import Iterator
 
 from asyncplay.errors import WireError
+from asyncplay.pools.birth import Entry
 from asyncplay.pools.link import OnFrame, OnLost
 from asyncplay.wire.pipe import Channel, connect
 
-Entry = Callable[[int, socket.socket, socket.socket], None]
-"""A worker's main function: its number, the data pipe, the control pipe. Never returns."""
+if sys.platform == "linux":
+    import fcntl
 
-_adopted: list[tuple[Entry, int, socket.socket, socket.socket]] = []
+BIRTH = "import sys; sys.path[:] = {path!r}; from asyncplay.pools.birth import live; live{arguments!r}"
 
 
 class LocalPool:
-    """Spawns a process for each link. Must be used from the main thread: a worker dies with the thread
-    that spawned it."""
+    """Starts an interpreter of its own for each link."""
 
     def __init__(self, entry: Entry) -> None:
-        self._entry = entry
+        """``entry`` goes to the process by pickling."""
+        self._entry = pickle.dumps(entry).hex()
 
     async def open(self, number: int, on_frame: OnFrame, on_lost: OnLost) -> "LocalLink":
         data, worker_data = await _open_pipe(on_frame, on_lost)
         with worker_data:  # the process will hold the only copy, so its end is seen here
             control, worker_control = await _open_pipe(_answerable(on_frame, data), _ignore)
             with worker_control:
-                return LocalLink(self._spawn(number, worker_data, worker_control), data, control)
+                return LocalLink(*self._spawn(number, worker_data.fileno(), worker_control.fileno()), data, control)
 
-    def _spawn(self, number: int, data: socket.socket, control: socket.socket) -> ProcessPoolExecutor:
+    def _spawn(self, number: int, data: int, control: int) -> "tuple[subprocess.Popen[bytes], Leash]":
         """Not before the loop has its ends, and with no wait after it: a process is always somebody's."""
-        with _held_back(signal.SIGHUP):  # multiprocessing's tracker, which starts here, would die of it
-            executor = ProcessPoolExecutor(
-                1,
-                multiprocessing.get_context("spawn"),
-                initializer=_adopt,
-                initargs=(self._entry, number, data, control),
-            )
-            with _held_back(signal.SIGINT):
-                executor.submit(_run_adopted).add_done_callback(_ignore)
-        return executor
+        arguments = (os.getpid(), self._entry, number, data, control)
+        program = BIRTH.format(path=sys.path, arguments=arguments)
+        leash = Leash()
+        try:
+            with _held_back(signal.SIGHUP, signal.SIGINT):
+                process = subprocess.Popen(
+                    [sys.executable, "-c", program],
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=[data, control, leash.workers],
+                )
+        except BaseException:
+            leash.close()
+            raise
+        leash.tie(process.pid)
+        return process, leash
 
 
 class LocalLink:
     """Two pipes and a process."""
 
-    def __init__(self, executor: ProcessPoolExecutor, data: Channel, control: Channel) -> None:
-        self._executor, self._data, self._control = executor, data, control
-        self._shutdown: asyncio.Future[None] | None = None
+    def __init__(self, process: "subprocess.Popen[bytes]", leash: "Leash", data: Channel, control: Channel) -> None:
+        self._process, self._leash, self._data, self._control = process, leash, data, control
+        self._end: asyncio.Future[int] | None = None
+        self.kill = process.kill
         self.send, self.send_control = data.send, control.send
         self.pause, self.resume, self.refuse = data.pause, data.resume, data.refuse
 
-    def kill(self) -> None:
-        for pid in self._pids():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
     async def reap(self) -> None:
         """The pipe is gone, so the process is useless: a last one that hangs is killed too."""
-        if self._shutdown is None:
+        if self._end is None:
             self.kill()
             self._data.close()
             self._control.close()
-            close = partial(self._executor.shutdown, wait=True, cancel_futures=True)
-            self._shutdown = asyncio.get_running_loop().run_in_executor(None, close)
-        await asyncio.shield(self._shutdown)  # once begun it goes on, whoever waits for it
+            self._end = asyncio.get_running_loop().run_in_executor(None, self._process.wait)
+        await asyncio.shield(self._end)  # once begun it goes on, whoever waits for it
+        self._leash.close()
 
-    def _pids(self) -> list[int]:
-        # Before its hello a worker's pid is known to its executor alone, which names it nowhere else.
-        processes = cast(dict[int, object] | None, getattr(self._executor, "_processes", None))
-        return list(processes or ())
+
+class Leash:
+    """A pipe that is never used. When the coordinator ends, however it ends, its end is closed and the system itself
+    kills the worker: also one that is stopped, has not come to its first line or holds the GIL. Only Linux can."""
+
+    def __init__(self) -> None:
+        self.workers, self._ours = os.pipe()
+
+    def tie(self, pid: int) -> None:
+        """Say whom to kill, and leave the worker the only copy of its end."""
+        if sys.platform == "linux":
+            fcntl.fcntl(self.workers, fcntl.F_SETOWN, pid)
+            fcntl.fcntl(self.workers, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(self.workers, fcntl.F_SETFL, fcntl.fcntl(self.workers, fcntl.F_GETFL) | os.O_ASYNC)
+        os.close(self.workers)
+        self.workers = -1
+
+    def close(self) -> None:
+        for descriptor in (self.workers, self._ours):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.workers = self._ours = -1
 
 
 def _answerable(on_frame: OnFrame, data: Channel) -> OnFrame:
@@ -93,9 +112,9 @@ def _answerable(on_frame: OnFrame, data: Channel) -> OnFrame:
 
 
 @contextlib.contextmanager
-def _held_back(number: signal.Signals) -> Iterator[None]:
+def _held_back(*numbers: signal.Signals) -> Iterator[None]:
     """A process inherits what is held back, so that it cannot be struck before it knows to ignore it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
@@ -112,15 +131,5 @@ async def _open_pipe(on_frame: OnFrame, on_lost: OnLost) -> tuple[Channel, socke
         raise
 
 
-def _adopt(entry: Entry, number: int, data: socket.socket, control: socket.socket) -> None:
-    """Runs in the worker: sockets can be inherited only here, not through a submit."""
-    _adopted.append((entry, number, data, control))
-
-
-def _run_adopted() -> None:
-    entry, number, data, control = _adopted.pop()
-    entry(number, data, control)
-
-
 def _ignore(end: object) -> None:
-    """A worker's end looks the same to its executor whatever the cause; its frames tell what it was."""
+    """The data pipe tells of a worker's end; the control pipe need not."""

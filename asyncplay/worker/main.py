@@ -2,14 +2,12 @@
 
 The main thread owns the data pipe. A second thread owns the control pipe: it answers pings with everybody's
 stack while the main thread computes, and ends the process when the coordinator is gone. The kernels release
-the GIL, so it is never locked out for long; PDEATHSIG is the second line where Linux has it.
+the GIL, so it is never locked out for long; where Linux has it, the pool's leash is the second line.
 """
 
 import contextlib
-import ctypes
 import gc
 import os
-import signal
 import socket
 import sys
 import threading
@@ -22,19 +20,14 @@ from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker.core import Worker
 from asyncplay.worker.roles import ROLES
 
-_PR_SET_PDEATHSIG = 1
-
 
 def run(number: int, data: socket.socket, control: socket.socket) -> None:
     """Be worker ``number`` until told to stop; never returns, the process ends here."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the coordinator's business,
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal too
-    _die_with_parent()
     gc.freeze()  # the collector need not walk through what was imported
     threading.Thread(target=_answer_pings, args=(BlockingPipe(control),), daemon=True).start()
     with contextlib.suppress(EOFError):
         serve(Worker(number, os.getpid(), ROLES), BlockingPipe(data))
-    os._exit(0)  # a return would leave the process waiting inside its executor
+    os._exit(0)  # without the interpreter's own end, which would wait for threads
 
 
 def serve(worker: Worker, pipe: BlockingPipe) -> None:
@@ -69,8 +62,3 @@ def _stacks() -> str:
     here = threading.get_ident()
     frames = {ident: frame for ident, frame in sys._current_frames().items() if ident != here}
     return "\n".join("".join(traceback.format_stack(frame)) for frame in frames.values())
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
