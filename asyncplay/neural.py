@@ -386,7 +386,7 @@ class NeuralRun:
             is_lockstep=self._is_lockstep,
             keeper=self.keeper,
         )
-        spine.dispatcher.on_death = self._note_death
+        spine.dispatcher.on_death, spine.supervisor.say = self._note_death, self._say
         spine.serve(LEARNER_MODEL, self._endpoint(self._backend))
         return spine
 

@@ -206,7 +206,7 @@ class TabularRun:
         options, solver = json.dumps(config.game.options), json.dumps(solver_settings(solve)._asdict())
         spec = TraverseSpec(config.game.name, options, solver, solve.alpha, solve.beta, solve.gamma)
         assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
-        return Spine(
+        spine = Spine(
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_aside=self.rounds.aside, plan=self.rounds),
             workers=workers,
@@ -215,6 +215,8 @@ class TabularRun:
             patience=build.patience(config),
             is_lockstep=config.pool.kind == "inline",
         )
+        spine.supervisor.say = self._say
+        return spine
 
     def _make_saver(self) -> Saver:
         section = self._config.checkpoint

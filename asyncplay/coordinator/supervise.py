@@ -7,6 +7,7 @@ silent for longer than its own record explains: it is asked where it is, then ki
 import asyncio
 import contextlib
 import enum
+import errno
 import logging
 import math
 import os
@@ -30,6 +31,8 @@ LIVE_FLOOR_S, LIVE_CEILING_S = 0.002, 1.0
 MOST_STARTING = max(8, 2 * (os.cpu_count() or 1))
 MOST_DOUBLINGS = 64  # of the time before a restart; after 1,024 it would be no float any more
 MOST_TEXT = 1 << 16  # characters of what a worker says of itself that are kept and written down
+SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}  # of descriptors, processes or memory
+SHORTAGE_S = 1.0  # until a start that met one is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +156,9 @@ class Supervisor:
     """Holds ``workers`` posts of a pool filled.
 
     Lifetime: ``run`` is one task of the run's group. Order: each worker's frames in order of arrival. Limit: a
-    restart waits twice as long as the one before; too many deaths in a window raise PoolFailed. End: every
-    worker is told to stop, and is killed if it does not.
+    restart waits twice as long as the one before; too many deaths in a window raise PoolFailed; where the system has
+    no descriptor, process or memory for a worker, its post waits until it has. End: every worker is told to stop, and
+    is killed if it does not.
     """
 
     pool: Pool
@@ -163,12 +167,14 @@ class Supervisor:
     patience: Patience = field(default_factory=Patience)
     clock: Callable[[], float] = time.perf_counter
     grace_s: float = 2.0
+    say: Callable[[str], None] = lambda line: None  # to whoever started the run
     _posts: dict[int, _Post] = field(init=False, default_factory=dict)
     _changed: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _ended: list[Link] = field(init=False, default_factory=list)
     _deaths: deque[tuple[float, int, str]] = field(init=False, default_factory=deque)
     _ticket: int = field(init=False, default=0)
     _is_paused: bool = field(init=False, default=False)
+    _is_short: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self._posts = {number: _Post(number) for number in range(self.workers)}
@@ -266,15 +272,29 @@ class Supervisor:
     async def _fill(self, post: _Post) -> None:
         member = Member(post.number, Phase.STARTING, self.clock())
         post.member = member
-        member.link = await self.pool.open(
-            post.number,
-            lambda body: self._frame(member, body),
-            lambda reason: self._lost(member, reason),
-        )
+        try:
+            member.link = await self.pool.open(
+                post.number,
+                lambda body: self._frame(member, body),
+                lambda reason: self._lost(member, reason),
+            )
+        except OSError as error:
+            if error.errno not in SHORTAGES:
+                raise
+            member.phase, post.member, post.retry_at_s = Phase.GONE, None, self.clock() + SHORTAGE_S
+            self._tell_shortage(f"no worker can be started: {error.strerror}; it is tried again until one can", True)
+            return
+        self._tell_shortage("workers can be started again", False)
         if self._is_paused:
             member.link.pause()
         if member.is_leaving:  # told to while its process was being started
             member.link.kill()
+
+    def _tell_shortage(self, line: str, is_short: bool) -> None:
+        if is_short != self._is_short:
+            self._is_short = is_short
+            log.warning("%s", line)
+            self.say(line)
 
     def _frame(self, member: Member, body: bytes | memoryview) -> None:
         if member.phase is Phase.GONE:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -188,3 +189,30 @@ def wait_for(condition, timeout_s: float) -> None:
     while not condition():
         assert time.monotonic() < deadline_s, "it did not come to pass"
         time.sleep(0.02)
+
+
+async def test_without_a_free_descriptor_a_dead_worker_is_replaced_when_there_is_one():
+    """The limit of open files is lowered to what is open: nothing can be started, and the other worker plays on."""
+    run, said = spine(local_pool(), None), []
+    run.supervisor.say = said.append
+    running = asyncio.create_task(run.run())
+    await until(lambda: states(run) == ["ready", "ready"])
+    victim = run.supervisor.stats()[0].pid
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    try:
+        os.kill(victim, signal.SIGKILL)
+        await until(lambda: said)
+        before = run.ledger.books.done
+        await until(lambda: run.ledger.books.done > before + 1000)
+        assert (states(run)[1], running.done()) == ("ready", False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    await until(lambda: states(run) == ["ready", "ready"])
+    await finish(run, running)
+
+    check_books(run, run.ledger.books.done)
+    assert said == [
+        "no worker can be started: Too many open files; it is tried again until one can",
+        "workers can be started again",
+    ]

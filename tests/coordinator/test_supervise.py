@@ -1,6 +1,8 @@
 """Supervision step by step: a pool that the test plays itself, and a clock that the test moves."""
 
 import asyncio
+import errno
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -107,6 +109,17 @@ class FakePool:
         await self.opening.wait()
         self.opened.append(FakeLink(number, on_frame, on_lost))
         return self.opened[-1]
+
+
+class ScarcePool(FakePool):
+    """Nothing can be started while there is a reason."""
+
+    why: int | None = errno.EMFILE
+
+    async def open(self, number: int, on_frame: OnFrame, on_lost: OnLost) -> FakeLink:
+        if self.why is not None:
+            raise OSError(self.why, os.strerror(self.why))
+        return await super().open(number, on_frame, on_lost)
 
 
 class Listener:
@@ -767,3 +780,34 @@ async def test_a_post_counts_the_rows_and_units_of_all_who_filled_it():
         rig.clock.pass_s(PATIENCE.backoff_ceiling_s)
     (stats,) = rig.supervisor.stats()
     assert (stats.rows, stats.units) == (10, 6)
+
+
+async def test_a_shortage_is_waited_out_said_once_and_no_death():
+    rig, said = Rig(patience=replace(PATIENCE, deaths=0, deaths_per_worker=0)), []
+    rig.pool = rig.supervisor.pool = ScarcePool()
+    rig.supervisor.say = said.append
+    for why in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM) * 5:
+        rig.pool.why = why
+        await rig.lapse(1.0)
+        assert rig.state == "waiting"
+    await rig.lapse(0.5)
+    rig.pool.why = None
+    await rig.step()
+    assert rig.pool.opened == []  # not before it is worth a try
+    await rig.lapse(0.5)
+
+    (await rig.ready()).say(done())
+    assert rig.state == "ready"
+    assert said == [
+        "no worker can be started: Too many open files; it is tried again until one can",
+        "workers can be started again",
+    ]
+    assert (rig.supervisor.stats()[0].restarts, rig.listener.gones) == (0, [])
+
+
+async def test_a_start_that_can_never_succeed_ends_the_run():
+    rig = Rig()
+    rig.supervisor.pool = ScarcePool()
+    rig.supervisor.pool.why = errno.ENOENT
+    with pytest.raises(OSError, match="No such file"):
+        await rig.step()
