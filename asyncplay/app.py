@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from asyncplay import detach, playable, resume
 from asyncplay.config import SHIPPED, Config, Overrides
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.data import lock
 from asyncplay.data.folder import check_places, open_file
 from asyncplay.data.tensorboard import EventFile
@@ -235,6 +236,7 @@ class Run(Protocol):
     """What can be trained."""
 
     spine: Spine
+    folder: RunFolder
 
     async def run(self) -> None: ...
 
@@ -262,7 +264,7 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Pas
     if config.game.name == "synthetic":
         from asyncplay.synthetic import SyntheticRun
 
-        return SyntheticRun(config, folder)
+        return SyntheticRun(config, folder, say)
     if config.solve.method != "off":
         from asyncplay.tabular import TabularRun
 
@@ -278,7 +280,7 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
     voice = Voice(journal)
     run = make_run(config, folder, voice, past)
     station = _make_station(run, config, folder, journal)
-    interrupts = Interrupts(station.stop, run.spine.halt, voice)
+    interrupts = Interrupts(lambda: _end_soon(run, station, voice), lambda: _end_now(run), voice)
     interrupts.install()
     started_s = time.perf_counter()
     try:
@@ -286,7 +288,7 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
             services = [
                 group.create_task(station.observer.run()),
                 group.create_task(station.control.run(detach.report_ready)),
-                group.create_task(_record(run, station, config, folder)),
+                group.create_task(_record(run, station, config)),
                 group.create_task(_show(station, config.train.interval_s, showing, interrupts, voice)),
                 group.create_task(_spend(station, config.train.time_budget_s)),
             ]
@@ -299,7 +301,28 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
         interrupts.remove()
         logging.getLogger("asyncplay").removeHandler(journal)
     _sum_up(run, time.perf_counter() - started_s)
+    if run.folder.unsaved:
+        raise RunFailed(_losses(run.folder))
     return EXIT_INTERRUPTED if interrupts.count else 0
+
+
+def _end_soon(run: Run, station: Station, say: Callable[[str], None]) -> None:
+    station.stop()
+    if why := run.folder.trouble:
+        say(f"{run.folder.path} cannot be written: {why}; the end waits until it can, Ctrl-C again leaves without it")
+
+
+def _end_now(run: Run) -> None:
+    run.folder.give_up()
+    run.spine.halt()
+
+
+def _losses(folder: RunFolder) -> str:
+    reasons = ", ".join(sorted({why for why in folder.unsaved.values() if why}))
+    return (
+        f"not saved in {folder.path}: {', '.join(folder.unsaved)} ({reasons}); "
+        f"`asyncplay train --resume {folder.path}` goes on from what was saved before"
+    )
 
 
 def _make_station(run: Run, config: Config, folder: Path, journal: Journal) -> Station:
@@ -341,9 +364,9 @@ async def _show_console(station: Station, interrupts: Interrupts, voice: Voice) 
         voice.is_muted = False
 
 
-async def _record(run: Run, station: Station, config: Config, folder: Path) -> None:
+async def _record(run: Run, station: Station, config: Config) -> None:
     """The run's figures, kept each interval: in its store and for TensorBoard, over the units that are done."""
-    with closing(EventFile(folder)) if config.train.tensorboard else nullcontext() as board:
+    with closing(EventFile(run.folder.place)) if config.train.tensorboard else nullcontext() as board:
         while True:
             await asyncio.sleep(config.train.interval_s)
             shot = await station.look()

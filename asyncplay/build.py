@@ -2,11 +2,11 @@
 
 import os
 import sys
-from pathlib import Path
 
 from asyncplay import memory
 from asyncplay.config import Config
 from asyncplay.coordinator import keeper
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.keeper import Keeper
 from asyncplay.coordinator.notebook import Notebook
 from asyncplay.coordinator.supervise import Patience
@@ -70,23 +70,22 @@ def patience(config: Config) -> Patience:
     )
 
 
-def make_keeper(config: Config, folder: Path, players: int, *, is_resumed: bool = False) -> Keeper:
+def make_keeper(config: Config, folder: RunFolder, players: int, *, is_resumed: bool = False) -> Keeper:
     """Open the run's store, which must be new unless the run is resumed."""
     section = config.store
-    store = open_store(folder, run_meta(config, players), section.durability)
+    store = open_store(folder.path, run_meta(config, players), section.durability)
     if store.kept.games and not is_resumed:
-        games = store.kept.games
+        path, games = folder.path, store.kept.games
         store.close()
-        raise AsyncplayError(f"{folder} holds a run with {games:,} games; `asyncplay train --resume {folder}` goes on")
+        raise AsyncplayError(f"{path} holds a run with {games:,} games; `asyncplay train --resume {path}` goes on")
     limits = keeper.Limits(commit_pace(config), section.queue_games)
     return Keeper(folder, store, limits, is_lockstep=config.pool.kind == "inline")
 
 
-def make_notebook(config: Config, folder: Path, players: int) -> Notebook:
+def make_notebook(config: Config, folder: RunFolder, players: int) -> Notebook:
     """For a run that stores no games."""
-    return Notebook(
-        folder, lambda: open_store(folder, run_meta(config, players), config.store.durability), commit_pace(config)
-    )
+    meta, durability = run_meta(config, players), config.store.durability
+    return Notebook(folder, lambda: open_store(folder.path, meta, durability), commit_pace(config))
 
 
 def commit_pace(config: Config) -> Pace:

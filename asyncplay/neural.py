@@ -20,6 +20,7 @@ from asyncplay.config import Config, SearchSection
 from asyncplay.coordinator.arena import Arena, Match, Score
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.gamecheck import record_flaw
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.saver import Saver
@@ -170,10 +171,12 @@ def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) 
     place = folder / "weights"
     place.mkdir(exist_ok=True)
     draft = place / f"draft-{threading.get_ident()}"
-    disk.write(draft, json.dumps(asdict(shape)).encode())
-    draft.rename(folder / "net.json")
-    disk.write(draft, to_bytes(weights))
-    draft.rename(place / f"{version:06d}.safetensors")
+    for path, data in (
+        (folder / "net.json", json.dumps(asdict(shape)).encode()),
+        (place / f"{version:06d}.safetensors", to_bytes(weights)),
+    ):
+        disk.write(draft, data)
+        draft.rename(path)
 
 
 def versions(folder: Path) -> list[int]:
@@ -209,7 +212,7 @@ class NeuralRun:
         self, config: Config, folder: Path, say: Say, found: Snapshot | None = None, *, is_resumed: bool = False
     ) -> None:
         """``found`` is the checkpoint to go on from; a resumed run may have none and still have games."""
-        self._config, self._folder, self._say = config, folder, say
+        self._config, self.folder, self._say = config, RunFolder(folder, say), say
         self._is_lockstep, self._is_draining = config.pool.kind == "inline", False
         self.game = load_game(config)
         self.shape, self._facts = net_shape(config, self.game), parts.game_facts(self.game)
@@ -224,13 +227,13 @@ class NeuralRun:
         version, self._latest = memory.published.version, memory.published.weights
         self._arena = memory.arena
         self._backend = open_model(config, self.shape, self._latest, version, self.choice.best)
-        self.keeper = build.make_keeper(config, folder, self.game.players, is_resumed=is_resumed)
+        self.keeper = build.make_keeper(config, self.folder, self.game.players, is_resumed=is_resumed)
         stored = read_stored(folder)
         self.spine = self._make_spine(parts.make_ledger(config, stored))
         self.limiter = parts.make_limiter(config, stored, self.learner.rows, memory.held)
         self.replay, self._missing = parts.make_replay(config, self.game, self.shape, folder, stored)
         schedule, keep = parts.saving(config)
-        self.saver = Saver(folder, self._capture, schedule=schedule, keep=keep)
+        self.saver = Saver(self.folder, self._capture, schedule=schedule, keep=keep)
         self.saver.begin_at(self.learner.steps)
         self.trainer = self._make_trainer(memory, stored)
         if memory.tuner is not None and isinstance(self.spine.tuner, Tuner):
@@ -250,7 +253,7 @@ class NeuralRun:
                         service.cancel()
                 self.note("stop", f"version {self.trainer.version} after {self.learner.steps} steps")
         finally:
-            save_weights(self._folder, self.trainer.version, self._latest, self.shape)
+            await self._save_weights(self.trainer.version, self._latest)
             await self.saver.write(self._remember(self.trainer.last_progress()))
 
     def drain(self) -> None:
@@ -275,7 +278,7 @@ class NeuralRun:
         if not self.replay.is_whole:
             dispatcher.hold(work, REBUILDING, self._is_lockstep)
             rebuild = parts.make_rebuild(
-                self._config, self._folder, self.replay, dispatcher, self.shape.players, check=self._check_record
+                self._config, self.folder.path, self.replay, dispatcher, self.shape.players, check=self._check_record
             )
             await rebuild.run(self._missing)
             dispatcher.hold(work, REBUILDING, False)
@@ -459,7 +462,7 @@ class NeuralRun:
         version, weights = self.trainer.version, self._latest
         rival_version, rival_weights = self._arena.version, self._arena.weights
         self._arena = self._arena._replace(version=version, weights=weights)
-        await asyncio.to_thread(save_weights, self._folder, version, weights, self.shape)
+        await self._save_weights(version, weights)
         await self._serve_copy(HERO_MODEL, version, weights)
         fixed = ["random", "rules"] if self.game.advise is not None else ["random"]
         matches = [(name, self._match(name)) for name in fixed]
@@ -467,6 +470,9 @@ class NeuralRun:
             await self._serve_copy(RIVAL_MODEL, rival_version, rival_weights)
             matches.append((f"version {rival_version}", self._match(f"model:{RIVAL_MODEL}")))
         return matches
+
+    async def _save_weights(self, version: int, weights: Weights) -> None:
+        await self.folder.persist("weights", lambda place: save_weights(place, version, weights, self.shape))
 
     async def _serve_copy(self, model: int, version: int, weights: Weights) -> None:
         option = self.choice.best

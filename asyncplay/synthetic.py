@@ -1,11 +1,13 @@
 """A run of the synthetic load on the simulated accelerator: the whole spine with nothing to learn."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from asyncplay import build
 from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Assignment, Work
 from asyncplay.coordinator.evaluator import Endpoint
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.split import shares
 from asyncplay.errors import ConfigError
@@ -43,9 +45,10 @@ def make_spine(config: Config) -> Spine:
 class SyntheticRun:
     """The spine, and what to say about it."""
 
-    def __init__(self, config: Config, folder: Path) -> None:
-        self.spine = make_spine(config)
-        self._notebook = build.make_notebook(config, folder, PLAYERS)
+    def __init__(self, config: Config, folder: Path, say: Callable[[str], None]) -> None:
+        self.folder, self.spine = RunFolder(folder, say), make_spine(config)
+        self.spine.supervisor.say = say
+        self._notebook = build.make_notebook(config, self.folder, PLAYERS)
         self.note, self.measure = self._notebook.note, self._notebook.measure
         self._speed = build.sim_speed(config)
 

@@ -15,6 +15,7 @@ from asyncplay import build, memory
 from asyncplay.config import Config, SolveSection
 from asyncplay.coordinator import past, saver
 from asyncplay.coordinator.dispatch import Assignment, Work
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.ledger import Ledger, Piece
 from asyncplay.coordinator.pace import Pace, idle_warning
 from asyncplay.coordinator.past import Past
@@ -99,7 +100,7 @@ class TabularRun:
     """
 
     def __init__(self, config: Config, folder: Path, say: Say, found: Snapshot | None = None) -> None:
-        self._config, self._folder, self._say = config, folder, say
+        self._config, self.folder, self._say = config, RunFolder(folder, say), say
         if found is None and checkpoint.numbers(folder / saver.FOLDER):
             raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
         self._warm_kernels()
@@ -114,7 +115,7 @@ class TabularRun:
         self.rounds = self._make_rounds(ledger, found)
         self.spine = self._make_spine(ledger, workers)
         self.saver = self._make_saver()
-        self._notebook = build.make_notebook(config, folder, self.game.players)
+        self._notebook = build.make_notebook(config, self.folder, self.game.players)
         self.note, self.measure = self._notebook.note, self._notebook.measure
         self.worth: Worth | None = None  # when it was last measured
 
@@ -221,7 +222,7 @@ class TabularRun:
     def _make_saver(self) -> Saver:
         section = self._config.checkpoint
         keep = Keep(section.keep_last, section.keep_every)
-        return Saver(self._folder, self._capture, schedule=Schedule(section.every_s), keep=keep)
+        return Saver(self.folder, self._capture, schedule=Schedule(section.every_s), keep=keep)
 
     def _services(self) -> list[Coroutine[Any, Any, None]]:
         solve = self._config.solve
@@ -235,10 +236,7 @@ class TabularRun:
         game, iterations = self.game, self.rounds.stats.iterations
         policy = average_policy(game, self.table.values).astype(np.float32)
         arrays = {"policy": policy, "keys": game.keys, "actions": game.actions, "offsets": game.flat.offsets}
-        try:
-            await asyncio.to_thread(save_policy, self._folder, iterations, arrays)
-        except OSError as error:
-            log.error("no policy could be written to %s: %s", self._folder, error.strerror or error)
+        await self.folder.persist("policy", lambda place: save_policy(place, iterations, arrays))
 
     async def _measure(self) -> None:
         """How far the average policy is from equilibrium, in a thread, if the game is small enough."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import numpy as np
 
 from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.keeper import Keeper, Limits
 from asyncplay.coordinator.ledger import Books, Ledger
 from asyncplay.coordinator.supervise import Member, Phase
@@ -77,7 +78,8 @@ class Rig:
         assignment = Assignment("selfplay", b"", seed=0, chunk=4, low_water=4)
         self.work = Work(assignment, Ledger(total), on_game=lambda game: self.counted.append(game.unit))
         self.store = open_store(folder, {}, durability)
-        self.keeper = Keeper(folder, self.store, limits, is_lockstep=is_lockstep)
+        self.run_folder = RunFolder(folder, retry_s=0.02)
+        self.keeper = Keeper(self.run_folder, self.store, limits, is_lockstep=is_lockstep)
         self.keeper.join(self.dispatcher, self.work)
         self.dispatcher.add(self.work)
 

@@ -1,5 +1,7 @@
 """Whole training runs, small ones."""
 
+import errno
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +10,12 @@ import pytest
 from asyncplay import build
 from asyncplay.app import run_loop
 from asyncplay.config import Config, load
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.data.mark import read_mark
 from asyncplay.data.store import open_read_only, read_kept
 from asyncplay.errors import AsyncplayError
 from asyncplay.evaluate import Question, evaluate
-from asyncplay.neural import NeuralRun, load_weights, versions
+from asyncplay.neural import NeuralRun, load_weights, save_weights, versions
 from asyncplay.records import dense, unpack
 from asyncplay.wire.messages import Game
 
@@ -112,7 +115,7 @@ def test_a_run_stores_what_it_played_published_and_went_through(tmp_path):
 def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path):
     train(tiny(train={"units": "4"}), tmp_path / "run")
     with pytest.raises(AsyncplayError, match=r"holds a run with 4 games; `asyncplay train --resume .*` goes on"):
-        build.make_keeper(tiny(), tmp_path / "run", 2)
+        build.make_keeper(tiny(), RunFolder(tmp_path / "run"), 2)
 
 
 def test_a_folder_without_weights_is_named(tmp_path):
@@ -138,3 +141,18 @@ def test_a_run_may_learn_who_holds_which_card(tmp_path):
     assert stats.counting_loss == pytest.approx(stats.belief_loss, abs=0.1)
     assert load_weights(tmp_path / "run", stats.version, run.shape)["belief.weight"].shape == (52 * 3, 16)
     assert any(line.startswith("belief 0.") for line in run.summary(1.0))
+
+
+def test_weights_that_find_no_room_leave_those_before_them_and_take_up_none(tmp_path, monkeypatch):
+    run, _ = train(tiny(train={"units": "4"}), tmp_path / "run")
+    folder, fsync = tmp_path / "run", os.fsync
+    before = {path.name: path.read_bytes() for path in (folder / "net.json", *(folder / "weights").iterdir())}
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_weights(folder, 99, run.learner.weights(), run.shape)
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert before == {path.name: path.read_bytes() for path in (folder / "net.json", *(folder / "weights").iterdir())}

@@ -23,6 +23,7 @@ from asyncplay.bench.outside import until
 from asyncplay.config import Config
 from asyncplay.coordinator.dispatch import Arrival, Assignment, Dispatcher, Work
 from asyncplay.coordinator.evaluator import Evaluator
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.keeper import Keeper, Limits
 from asyncplay.coordinator.ledger import Ledger
 from asyncplay.coordinator.supervise import Member, Phase
@@ -133,7 +134,7 @@ class _Flood:
     async def run(self, seconds: float) -> int:
         slow = SlowStore.over(open_store(self._folder, {}, self._level))
         slow.delay_s = self._added_s
-        keeper = Keeper(self._folder, slow, Limits())
+        keeper = Keeper(RunFolder(self._folder), slow, Limits())
         dispatcher = Dispatcher(cast(Evaluator, _Unasked()))
         assignment = Assignment("none", b"", seed=0, chunk=AHEAD // 4, low_water=AHEAD)
         work = Work(assignment, Ledger(None), on_game=lambda game: None)

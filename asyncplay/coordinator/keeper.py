@@ -7,10 +7,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple, Self
 
 from asyncplay.coordinator.dispatch import Arrival, Dispatcher, Work
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.gamerows import record_of
 from asyncplay.data.entries import EventEntry, GameEntry, Kept, Note, Written
 from asyncplay.data.mark import Mark
@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 SLICE = 32  # games that are counted in one go: the loop has other things to do in between
 DISK = "disk"  # why play is held
+GAMES = "games"
 
 
 class Limits(NamedTuple):
@@ -42,18 +43,19 @@ class Keeper:
 
     Lifetime: an ``async with`` around the whole run; ``run`` is one task of its group and ends it when nothing can be
     stored any more. Order: games are stored, counted and acknowledged in the order they came. Limit: with
-    ``queue_games`` waiting, or while the disk is in trouble, no new games are issued until it is better; those under
-    way still come in. End: what has come is stored and counted; what cannot be stored was never acknowledged.
+    ``queue_games`` waiting, or while anybody cannot write to the folder, no new games are issued until it is better;
+    those under way still come in. End: what has come is stored and counted, as soon as it can be; what is given up was
+    never acknowledged. A run that fails waits for no disk.
 
     In lockstep each game is stored the moment it comes, on the loop: nothing depends on a clock or a thread.
     """
 
-    def __init__(self, folder: Path, store: Store, limits: Limits, *, is_lockstep: bool = False) -> None:
+    def __init__(self, folder: RunFolder, store: Store, limits: Limits, *, is_lockstep: bool = False) -> None:
         self.store, self._folder, self._limits, self._is_lockstep = store, folder, limits, is_lockstep
         self._kept = store.kept
         self._waiting: deque[_Waiting] = deque()
         self._stored: deque[tuple[Arrival, bool]] = deque()
-        self._trouble, self._since_s = "", 0.0
+        self._trouble = ""
         self._is_full = False
         self._commits, self._busy_s, self._lag_s, self._repeats = 0, 0.0, 0.0, 0
         self.settle: Callable[[list[tuple[Arrival, bool]]], None]  # counts and acknowledges what is stored
@@ -72,12 +74,13 @@ class Keeper:
         self.settle, self._hold = dispatcher.settle, partial(dispatcher.hold, work)
 
     async def __aenter__(self) -> Self:
-        loop = asyncio.get_running_loop()
+        loop, mark = asyncio.get_running_loop(), Mark(self._folder.path)
         self._failure = loop.create_future()
         if self._is_lockstep:
-            self._writer = InlineWriter(self.store, Mark(self._folder), self)
+            self._writer = InlineWriter(self.store, mark, self, partial(self._folder.persist_here, GAMES))
         else:
-            self._writer = ThreadedWriter(self.store, Mark(self._folder), _Elsewhere(self, loop), self._limits.pace)
+            self._writer = ThreadedWriter(self.store, mark, _Elsewhere(self, loop), self._limits.pace)
+        self._folder.listeners.append(self._heed_folder)
         return self
 
     async def run(self) -> None:
@@ -85,14 +88,18 @@ class Keeper:
         await asyncio.shield(self._failure)
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            self._folder.give_up()
         if self._is_lockstep:
             self._writer.close()
         else:
-            await asyncio.to_thread(self._writer.close)
+            await self._folder.close(self._writer)
+        self._folder.listeners.remove(self._heed_folder)
         while self._stored:
             self._count_slice()
         if self._waiting:
             log.error("%d games could not be stored; their workers were never told so", len(self._waiting))
+            self._folder.unsaved[f"{len(self._waiting):,} games"] = self._trouble
         if self._failure.done() and self._failure.exception() is not None and error is None:
             self._failure.result()
 
@@ -126,7 +133,9 @@ class Keeper:
         return self._is_full or bool(self._trouble)
 
     def _hold_play(self) -> None:
-        self._hold(DISK, self._is_holding)
+        """In lockstep everything stands still by itself, and to go on changes no order."""
+        if not self._is_lockstep:
+            self._hold(DISK, self._is_holding)
 
     def committed(self, written: Written, seconds: float) -> None:
         self._commits, self._busy_s = self._commits + 1, self._busy_s + seconds
@@ -143,16 +152,16 @@ class Keeper:
             self._count()
 
     def trouble(self, why: str) -> None:
-        if why and not self._trouble:
-            self._since_s = time.monotonic()
-            log.error("nothing can be stored: %s; play pauses, training goes on", why)
-            self.note(EventEntry(time.time(), "trouble", f"nothing can be stored: {why}"))
-        elif self._trouble and not why:
-            lasted_s = time.monotonic() - self._since_s
-            log.warning("games can be stored again after %.1f s", lasted_s)
-            self.note(EventEntry(time.time(), "recovered", f"games can be stored again after {lasted_s:.1f} s"))
-        self._trouble = why
+        self._folder.note_trouble(GAMES, why)
+
+    def _heed_folder(self) -> None:
+        if bool(self._folder.trouble) != bool(self._trouble):
+            kind = "trouble" if self._folder.trouble else "recovered"
+            self.note(EventEntry(time.time(), kind, self._folder.said))
+        self._trouble = self._folder.trouble
         self._hold_play()
+        if self._folder.is_given_up:
+            self._writer.give_up()
 
     def failed(self, error: BaseException) -> None:
         if not self._failure.done():

@@ -5,8 +5,8 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Keep, Snapshot
 
@@ -28,18 +28,19 @@ class Saver:
 
     Lifetime: ``run`` is one task of the run's group; ``save`` may be called after its end. Order: one at a time, each
     captured on the loop and written in a thread. Limit: what is asked for while one is being written shares the next.
-    End: cancelled, it lets the one being written be finished. A full disk costs the checkpoint, not the run.
+    End: cancelled, it lets the one being written be finished. A full disk is waited for; what else is in the way costs
+    the checkpoint, not the run.
     """
 
     def __init__(
         self,
-        run_folder: Path,
+        folder: RunFolder,
         capture: Callable[[], Awaitable[Snapshot]],
         *,
         schedule: Schedule = Schedule(),  # frozen
         keep: Keep = Keep(),  # noqa: B008  # frozen
     ) -> None:
-        self._folder, self._capture, self._schedule, self._keep = run_folder / FOLDER, capture, schedule, keep
+        self._folder, self._capture, self._schedule, self._keep = folder, capture, schedule, keep
         self._asked = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._saved_step = 0
@@ -72,25 +73,14 @@ class Saver:
 
     async def write(self, snapshot: Snapshot) -> None:
         """Write what was captured; once begun it is finished even if the caller is cancelled."""
-        loop = asyncio.get_running_loop()
-        writing = loop.run_in_executor(None, checkpoint.save, self._folder, snapshot, self._keep)
-        try:
-            self.last = await _to_the_end(writing)
-        except OSError as error:
-            log.error("no checkpoint could be written to %s: %s", self._folder, error.strerror or error)
-        else:
-            log.info("checkpoint %06d", self.last)
+        number = await self._folder.persist(
+            "checkpoint", lambda place: checkpoint.save(place / FOLDER, snapshot, self._keep)
+        )
+        if number is not None:
+            self.last = number
+            log.info("checkpoint %06d", number)
 
     async def _until_due(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._schedule.every_s or None):
                 await self._asked.wait()
-
-
-async def _to_the_end(writing: asyncio.Future[int]) -> int:
-    """Wait for a thread that cannot be stopped; a cancellation is passed on when it is done."""
-    try:
-        return await asyncio.shield(writing)
-    except asyncio.CancelledError:
-        await asyncio.wait([writing])
-        raise

@@ -54,15 +54,20 @@ class Damaged(AsyncplayError):
 
 
 def save(folder: Path, snapshot: Snapshot, keep: Keep = Keep()) -> int:  # noqa: B008  # frozen
-    """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot, and
+    then nothing of it takes up room."""
+    folder.mkdir(exist_ok=True)
     _remove_leftovers(folder)
     number = max(numbers(folder), default=0) + 1
     draft = folder / DRAFT
     draft.mkdir()
-    for name, data in _files(snapshot).items():
-        disk.write(draft / name, data)
-    disk.sync(draft)
+    try:
+        for name, data in _files(snapshot).items():
+            disk.write(draft / name, data)
+        disk.sync(draft)
+    except OSError:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
     draft.rename(folder / f"{number:06d}")
     disk.sync(folder)
     for old in _outdated(numbers(folder), keep):

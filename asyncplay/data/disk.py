@@ -6,12 +6,16 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
-    """All of it is on the disk on return; its name lasts once the folder is synced."""
+    """All of it is on the disk on return; its name lasts once the folder is synced. What does not fit takes no room."""
     path.unlink(missing_ok=True)  # left over, or a link that would lead elsewhere
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def remove(path: Path) -> None:

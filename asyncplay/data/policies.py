@@ -14,7 +14,7 @@ FOLDER = "policies"
 def save_policy(run_folder: Path, iterations: int, arrays: Mapping[str, Array]) -> Path:
     """Write ``policies/ITERATIONS.safetensors`` whole or not at all."""
     place = run_folder / FOLDER
-    place.mkdir(parents=True, exist_ok=True)
+    place.mkdir(exist_ok=True)
     draft, path = place / "draft", place / f"{iterations:015d}.safetensors"
     disk.write(draft, save(dict(arrays)))
     draft.rename(path)

@@ -4,6 +4,7 @@ TensorBoard's own writer takes half a second to import and a thread; an event is
 with two checksums. ``tensorboard --logdir RUN`` reads them while the run goes on.
 """
 
+import contextlib
 import errno
 import logging
 import math
@@ -26,16 +27,15 @@ POLYNOMIAL = 0x82F63B78  # Castagnoli's, its bits turned round
 class EventFile:
     """One file of a run; a resumed run writes another one, and TensorBoard shows them as one.
 
-    An event is written whole or not at all: a disk that is full costs the event, never the run.
+    An event is written whole or not at all: a disk that is full costs the event, never the run. A file that cannot be
+    made is made with a later event.
     """
 
     def __init__(self, run: Path) -> None:
-        folder = run / FOLDER
-        folder.mkdir(exist_ok=True)
         name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}.{os.getpid()}"
-        self._descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._path, self._descriptor = run / FOLDER / name, -1
         self._end, self._is_well = 0, True
-        self._append(record(_double(1, time.time()) + _bytes(3, FORMAT)))
+        self._append(b"")
 
     def write(self, time_s: float, step: int, values: Mapping[str, float]) -> None:
         """Figures of one moment; ``step`` is what TensorBoard draws them over."""
@@ -43,17 +43,24 @@ class EventFile:
         self._append(record(_double(1, time_s) + _number(2, step) + _bytes(5, summary)))
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
 
     def _append(self, event: bytes) -> None:
-        """What got there of an event that does not fit is cut off again."""
+        """What got there of an event that does not fit is cut off again, or written over by the next one that does."""
         try:
+            if self._descriptor < 0:
+                self._path.parent.mkdir(exist_ok=True)
+                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            if self._end == 0:
+                event = record(_double(1, time.time()) + _bytes(3, FORMAT)) + event
             if os.pwrite(self._descriptor, event, self._end) != len(event):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._end += len(event)
             self._is_well = True
         except OSError as error:
-            os.ftruncate(self._descriptor, self._end)
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, self._end)
             if self._is_well:
                 log.warning("TensorBoard's events cannot be written and are left out: %s", error.strerror)
             self._is_well = False

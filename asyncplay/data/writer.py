@@ -1,5 +1,6 @@
 """Brings entries to disk, many in one transaction, from a thread of its own or right where it is called."""
 
+import errno
 import sqlite3
 import threading
 import time
@@ -12,8 +13,14 @@ from asyncplay.data.mark import Mark
 from asyncplay.data.store import Store, unusable
 
 MOST_NOTES = 10_000  # while nothing can be written, older ones make room for newer ones
-WEATHER = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED")
+TRANSIENT = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED")
 """What may pass by itself. Everything else that SQLite says is a damaged database or a bug."""
+TRANSIENT_ERRORS = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),  # no room
+    *(errno.EIO, errno.EROFS, errno.ESTALE, errno.ETIMEDOUT, errno.EBUSY, errno.EAGAIN),  # a disk that is not well
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+}
+"""The same of the system's errors: others say that something is in the way, and stays."""
 
 Result = TypeVar("Result")
 
@@ -46,19 +53,44 @@ class Writer(Protocol):
 
     def note(self, note: Note) -> None: ...
 
+    def give_up(self) -> None:
+        """Wait for the disk no more: what is left is tried once."""
+
     def close(self) -> None:
-        """Write what is left, once more if need be, and close store and mark; blocks."""
+        """Write what is left and close store and mark; blocks until the disk takes it or it is given up."""
+
+
+class GivenUp(Exception):
+    """The disk does not let us, and nobody waits for it any more."""
+
+
+def persist(step: Callable[[], Result], wait: Callable[[str], None]) -> Result:
+    """Do a step, again and again while the disk does not let us; ``wait`` hears why, and returns when it is worth
+    another try or raises GivenUp."""
+    while True:
+        try:
+            return step()
+        except (sqlite3.OperationalError, OSError) as error:
+            if not is_transient(error):
+                raise
+            wait(str(error))
+
+
+class Persist(Protocol):
+    def __call__(self, step: Callable[[], Result], /) -> Result: ...
 
 
 class InlineWriter:
     """Commits each game where it is added, so that what happens next depends on no clock and no thread.
 
-    A disk that is full ends the run: there is nobody to wait for.
+    ``persist`` does a step until it succeeds and lets nothing else happen before. Where it gives up, nothing is written
+    any more: games stay in the order in which they came.
     """
 
-    def __init__(self, store: Store, mark: Mark, listener: Listener) -> None:
-        self._store, self._mark, self._listener = store, mark, listener
+    def __init__(self, store: Store, mark: Mark, listener: Listener, persist: Persist) -> None:
+        self._store, self._mark, self._listener, self._persist = store, mark, listener, persist
         self._notes: deque[Note] = deque(maxlen=MOST_NOTES)
+        self._is_over = False
 
     def add(self, game: GameEntry) -> None:
         self._commit([game])
@@ -66,6 +98,9 @@ class InlineWriter:
     def note(self, note: Note) -> None:
         """Goes to disk with the next game."""
         self._notes.append(note)
+
+    def give_up(self) -> None:
+        """Who waits for the disk here holds up everybody who could say so."""
 
     def close(self) -> None:
         try:
@@ -75,13 +110,18 @@ class InlineWriter:
             self._mark.close()
 
     def _commit(self, games: list[GameEntry]) -> None:
+        if self._is_over:
+            return
         began_s = time.perf_counter()
         try:
-            written = self._store.write(games, list(self._notes))
+            written = self._persist(lambda: self._store.write(games, list(self._notes)))
+            self._persist(lambda: self._mark.write(written.kept))
+        except GivenUp:
+            self._is_over = True
+            return
         except sqlite3.Error as error:
             raise unusable(self._store.path, error) from None
         self._notes.clear()
-        self._mark.write(written.kept)
         self._listener.committed(written, time.perf_counter() - began_s)
 
 
@@ -91,7 +131,8 @@ class ThreadedWriter:
     Lifetime: until ``close``. Order: first come, first stored; one transaction
     at a time, and while one is being synced the next gathers. Limit: none here; the keeper counts what waits and
     holds new work. Trouble: a transaction that fails for reasons outside is tried again until it succeeds, and games
-    are never dropped. End: ``close`` tries once more and gives up what cannot be stored; nobody was told it was.
+    are never dropped. End: ``close`` waits for the disk too, unless it is given up; what is not stored then, nobody
+    was told was.
     """
 
     def __init__(self, store: Store, mark: Mark, listener: Listener, pace: Pace) -> None:
@@ -100,7 +141,7 @@ class ThreadedWriter:
         self._games: list[GameEntry] = []
         self._notes: deque[Note] = deque(maxlen=MOST_NOTES)
         self._oldest_s = 0.0
-        self._is_closing = False
+        self._is_closing = self._is_given_up = False
         self._is_troubled = False
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
@@ -116,6 +157,11 @@ class ThreadedWriter:
         with self._changed:
             self._begin_waiting()
             self._notes.append(note)
+            self._changed.notify()
+
+    def give_up(self) -> None:
+        with self._changed:
+            self._is_given_up = True
             self._changed.notify()
 
     def close(self) -> None:
@@ -134,7 +180,7 @@ class ThreadedWriter:
         try:
             while (batch := self._next_batch()) is not None:
                 self._commit(*batch)
-        except _GivenUp:
+        except GivenUp:
             return
         except sqlite3.Error as error:
             self._listener.failed(unusable(self._store.path, error))
@@ -168,43 +214,28 @@ class ThreadedWriter:
         self._listener.committed(written, time.perf_counter() - began_s)
 
     def _persist(self, step: Callable[[], Result]) -> Result:
-        """Do a step, again and again while the disk does not let us."""
-        while True:
-            try:
-                result = step()
-            except (sqlite3.OperationalError, OSError) as error:
-                if not is_weather(error):
-                    raise
-                self._wait_out(error)
-            else:
-                self._clear_up()
-                return result
-
-    def _wait_out(self, error: Exception) -> None:
-        """Until it is worth another try; a close is worth one, and then it is over."""
-        with self._changed:
-            was_closing = self._is_closing
-        if was_closing:
-            raise _GivenUp
-        self._is_troubled = True
-        self._listener.trouble(str(error))
-        deadline_s = time.monotonic() + self._pace.retry_s
-        with self._changed:
-            while not self._is_closing and (wait_s := deadline_s - time.monotonic()) > 0:
-                self._changed.wait(wait_s)
-
-    def _clear_up(self) -> None:
+        result = persist(step, self._wait_out)
         if self._is_troubled:
             self._is_troubled = False
             self._listener.trouble("")
+        return result
+
+    def _wait_out(self, why: str) -> None:
+        """Until it is worth another try; giving up is worth one."""
+        with self._changed:
+            was_given_up = self._is_given_up
+        if was_given_up:
+            raise GivenUp
+        self._is_troubled = True
+        self._listener.trouble(why)
+        deadline_s = time.monotonic() + self._pace.retry_s
+        with self._changed:
+            while not self._is_given_up and (wait_s := deadline_s - time.monotonic()) > 0:
+                self._changed.wait(wait_s)
 
 
-class _GivenUp(Exception):
-    """The run ends and the disk still does not let us."""
-
-
-def is_weather(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
     """Whether an error may pass by itself: no room, a busy or unwritable disk."""
     if isinstance(error, sqlite3.Error):
-        return getattr(error, "sqlite_errorname", "").startswith(WEATHER)
-    return isinstance(error, OSError)
+        return getattr(error, "sqlite_errorname", "").startswith(TRANSIENT)
+    return isinstance(error, OSError) and error.errno in TRANSIENT_ERRORS

@@ -89,13 +89,15 @@ async def test_games_wait_while_the_disk_is_full_and_are_stored_when_there_is_ro
     assert integrity(small_disk) == "ok"
 
 
-async def test_what_was_acknowledged_is_there_when_the_run_ends_with_a_full_disk(small_disk):
+async def test_what_was_acknowledged_is_there_when_a_full_disk_is_given_up(small_disk):
     filler = small_disk / "filler"  # a reader needs a little room itself
     filler.write_bytes(bytes(FILLER_KB << 10))
     async with rig(small_disk) as at:
         member = at.hire()
         n_games = await fill_up(at, member)
         told = acknowledged(member)
+        at.run_folder.give_up()
+    assert list(at.run_folder.unsaved) == ["1 games"]
     filler.unlink()
     assert told == list(range(n_games - 1))
     connection = sqlite3.connect(small_disk / FILE)

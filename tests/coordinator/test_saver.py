@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 
+from asyncplay.coordinator.folder import RunFolder
 from asyncplay.coordinator.saver import Saver, Schedule
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Keep, Snapshot
@@ -50,7 +51,7 @@ async def written(saver: Saver, number: int) -> None:
 
 async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
     source = Source()
-    async with running(Saver(tmp_path, source.capture, schedule=Schedule(every_s=0))):
+    async with running(Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0))):
         await asyncio.sleep(0)
     assert source.captures == 0
     assert checkpoint.newest(tmp_path / "checkpoints") == (None, [])
@@ -58,7 +59,7 @@ async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
 
 async def test_a_request_saves_once(tmp_path):
     source = Source()
-    saver = Saver(tmp_path, source.capture, schedule=Schedule(every_s=0))
+    saver = Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0))
     async with running(saver):
         saver.request()
         saver.request()
@@ -71,7 +72,7 @@ async def test_a_request_saves_once(tmp_path):
 
 
 async def test_save_returns_when_it_is_on_disk(tmp_path):
-    saver = Saver(tmp_path, Source().capture)
+    saver = Saver(RunFolder(tmp_path), Source().capture)
     for number in (1, 2):
         await saver.save()
         assert checkpoint.numbers(tmp_path / "checkpoints")[-1] == saver.last == number
@@ -79,14 +80,14 @@ async def test_save_returns_when_it_is_on_disk(tmp_path):
 
 async def test_time_alone_saves_again_and_again(tmp_path):
     source = Source()
-    async with running(Saver(tmp_path, source.capture, schedule=Schedule(every_s=0.01), keep=Keep(last=2))):
+    async with running(Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0.01), keep=Keep(last=2))):
         await until(source, 4)
     assert len(checkpoint.numbers(tmp_path / "checkpoints")) == 2
 
 
 async def test_every_tenth_step_asks_for_one(tmp_path):
     source = Source()
-    saver = Saver(tmp_path, source.capture, schedule=Schedule(every_s=0, every_steps=10))
+    saver = Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0, every_steps=10))
     saver.begin_at(95)
     async with running(saver):
         saver.stepped(104)
@@ -107,7 +108,7 @@ async def test_one_that_is_being_written_is_finished_when_the_run_ends(tmp_path)
     """However often it is cancelled in the middle, what was begun is whole."""
     for turn in range(1, 6):
         source = Source()
-        saver = Saver(tmp_path, source.capture, schedule=Schedule(every_s=0))
+        saver = Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0))
         async with running(saver):
             saver.request()
             await until(source, 1)
@@ -117,7 +118,7 @@ async def test_one_that_is_being_written_is_finished_when_the_run_ends(tmp_path)
 
 async def test_a_disk_that_takes_nothing_costs_the_checkpoint_and_not_the_run(tmp_path, caplog):
     (tmp_path / "checkpoints").write_text("a file where the folder should be")
-    saver = Saver(tmp_path, Source().capture)
+    saver = Saver(RunFolder(tmp_path), Source().capture)
     await saver.save()
     assert saver.last is None
     assert "no checkpoint could be written to" in caplog.text
@@ -129,4 +130,4 @@ async def test_an_error_of_the_capture_is_not_hidden(tmp_path):
         raise ValueError("no state")
 
     with pytest.raises(ValueError, match="no state"):
-        await Saver(tmp_path, broken).save()
+        await Saver(RunFolder(tmp_path), broken).save()

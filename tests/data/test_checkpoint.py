@@ -1,5 +1,6 @@
 """Checkpoints: what was saved comes back to the bit, what was damaged is named and never believed."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asyncplay.data import checkpoint
+from asyncplay.data import checkpoint, disk
 from asyncplay.data.checkpoint import Damaged, Keep, Snapshot
 
 ARRAYS = {
@@ -214,3 +215,20 @@ def test_a_plain_file_with_a_number_for_a_name_is_named(tmp_path):
     found, complaints = checkpoint.newest(tmp_path)
     assert found is None
     assert len(complaints) == 1
+
+
+def test_a_checkpoint_that_finds_no_room_takes_up_none(tmp_path, monkeypatch):
+    """What it had written before would keep games from being stored."""
+    checkpoint.save(tmp_path, snapshot(1))
+    write, left = disk.write, [1]
+
+    def write_once(path, data) -> None:
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left.pop()
+        write(path, data)
+
+    monkeypatch.setattr(disk, "write", write_once)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoint.save(tmp_path, snapshot(2))
+    assert [path.name for path in tmp_path.iterdir()] == ["000001"]

@@ -95,3 +95,20 @@ def test_a_value_too_large_for_its_format_is_infinite(value, tmp_path):
     file.write(1.0, 1, {"x": value})
     file.close()
     assert math.isinf(read(tmp_path)[1].summary.value[0].simple_value)
+
+
+def test_a_file_that_cannot_be_made_is_made_with_a_later_event(tmp_path, caplog):
+    obstacle = tmp_path / "tensorboard"
+    obstacle.write_text("no folder")
+    file = EventFile(tmp_path)
+    file.write(1.0, 1, {"left out": 1.0})
+    obstacle.unlink()
+    file.write(2.0, 2, {"there": 2.0})
+    file.close()
+
+    (path,) = obstacle.iterdir()
+    data = path.read_bytes()
+    assert b"brain.Event:2" in data
+    assert b"there" in data
+    assert b"left out" not in data
+    assert caplog.text.count("cannot be written and are left out") == 1

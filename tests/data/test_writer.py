@@ -14,7 +14,7 @@ from asyncplay.data import writer as writer_module
 from asyncplay.data.entries import EventEntry, GameEntry, Note, Written
 from asyncplay.data.mark import Mark, read_mark
 from asyncplay.data.store import Store, StoreError, open_read_only, open_store, read_kept
-from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, is_weather
+from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, is_transient
 
 META = {"game": "none"}
 NEVER_S = 3600.0
@@ -185,13 +185,14 @@ def test_a_full_disk_is_waited_out_and_no_game_is_dropped(desk):
     assert at.kept() == 3
 
 
-def test_a_close_during_trouble_gives_up_what_nobody_was_told_of(tmp_path):
+def test_what_is_given_up_nobody_was_told_of(tmp_path):
     at = Desk(tmp_path, Pace(games=1, age_s=NEVER_S, retry_s=NEVER_S))
     pages = at.store.connection.execute("PRAGMA page_count").fetchone()[0]
     at.store.connection.execute(f"PRAGMA max_page_count = {pages}")
     at.writer.add(make_game(1, rows=2000))
     at.ears.next("trouble")
 
+    at.writer.give_up()
     at.writer.close()
 
     assert at.ears.words.empty()
@@ -220,16 +221,16 @@ def test_a_damaged_database_ends_the_writer_with_the_cure(desk):
 
 
 def test_only_what_may_pass_is_waited_out():
-    assert is_weather(OSError(28, "No space left on device"))
+    assert is_transient(OSError(28, "No space left on device"))
     for name, may_pass in [("SQLITE_FULL", True), ("SQLITE_IOERR_FSYNC", True), ("SQLITE_CORRUPT", False), ("", False)]:
         error = sqlite3.OperationalError("why")
         error.sqlite_errorname = name
-        assert is_weather(error) is may_pass
+        assert is_transient(error) is may_pass
 
 
 def test_the_inline_writer_stores_each_game_before_it_returns(tmp_path):
     ears, store = Ears(), open_store(tmp_path, META, "process")
-    writer = InlineWriter(store, Mark(tmp_path), ears)
+    writer = InlineWriter(store, Mark(tmp_path), ears, lambda step: step())
     before = threading.active_count()
     writer.note(EventEntry(1.0, "start", "hello"))
 
