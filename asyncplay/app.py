@@ -21,7 +21,7 @@ from asyncplay.data import lock
 from asyncplay.data.folder import check_places, open_file
 from asyncplay.data.tensorboard import EventFile
 from asyncplay.errors import AsyncplayError, RunFailed, printable
-from asyncplay.live import plain
+from asyncplay.live import address, plain
 from asyncplay.live.figures import Figures
 from asyncplay.live.journal import Journal
 from asyncplay.live.metrics import metrics
@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 EXIT_INTERRUPTED = 130
 GC_ALLOCATIONS = 20_000
 CALLBACK_FAILED = "an exception in a callback of the loop"
+PLACE_S = 1.0  # between two looks whether the run's folder is where it was
 
 Result = TypeVar("Result")
 
@@ -289,6 +290,7 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
                 group.create_task(station.observer.run()),
                 group.create_task(station.control.run(detach.report_ready)),
                 group.create_task(_record(run, station, config)),
+                group.create_task(_stay(run, station, voice)),
                 group.create_task(_show(station, config.train.interval_s, showing, interrupts, voice)),
                 group.create_task(_spend(station, config.train.time_budget_s)),
             ]
@@ -301,6 +303,8 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
         interrupts.remove()
         logging.getLogger("asyncplay").removeHandler(journal)
     _sum_up(run, time.perf_counter() - started_s)
+    if not run.folder.is_in_place:
+        raise AsyncplayError(_whereabouts(run.folder))
     if run.folder.unsaved:
         raise RunFailed(_losses(run.folder))
     return EXIT_INTERRUPTED if interrupts.count else 0
@@ -315,6 +319,29 @@ def _end_soon(run: Run, station: Station, say: Callable[[str], None]) -> None:
 def _end_now(run: Run) -> None:
     run.folder.give_up()
     run.spine.halt()
+
+
+async def _stay(run: Run, station: Station, say: Callable[[str], None]) -> None:
+    """End a run whose folder is taken away: what it writes by name would be parted from what it has open."""
+    while run.folder.is_in_place:  # noqa: ASYNC110  # no event tells of it
+        await asyncio.sleep(PLACE_S)
+    if run.folder.now is None:
+        say(f"{run.folder.path} was deleted: the run ends")
+        _end_now(run)
+    else:
+        say(f"{run.folder.path} was renamed to {run.folder.now}: the run ends and saves everything there")
+        station.stop()
+
+
+def _whereabouts(folder: RunFolder) -> str:
+    if folder.now is None:
+        return f"{folder.path} was deleted while the run went on; what it had stored is gone"
+    (folder.place / address.NAME).unlink(missing_ok=True)
+    saved = f"without {', '.join(folder.unsaved)}" if folder.unsaved else "with everything saved"
+    return (
+        f"{folder.path} was renamed to {folder.now} while the run went on, which has ended {saved}; "
+        f"`asyncplay train --resume {folder.now}` goes on"
+    )
 
 
 def _losses(folder: RunFolder) -> str:

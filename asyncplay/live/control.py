@@ -6,6 +6,7 @@ result of trial 3 as soon as there is one.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -52,6 +53,8 @@ class Control:
             log.warning("nobody can watch or tune this run from another terminal: %s", error)
             on_listening()
             return
+        door = self.folder / address.NAME
+        ours = os.lstat(door)
         server = await loop.create_unix_server(lambda: Peer(self), sock=ear)
         try:
             on_listening()
@@ -60,7 +63,9 @@ class Control:
             server.close()
             for peer in list(self.peers):
                 peer.hang_up()
-            (self.folder / address.NAME).unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.lstat(door), ours):  # not that of another run, where this folder was before
+                    door.unlink()
 
 
 class Peer(asyncio.Protocol):
