@@ -171,7 +171,7 @@ def test_a_run_with_an_arena_waits_for_room_goes_on_and_can_be_left(begin):
     run.fill()
     run.until_said("nothing can be stored in")
     n_games = run.games()
-    time.sleep(2.5)  # some tries, and an arena that is due
+    time.sleep(1.5)  # a try, and an arena that is due
     assert (run.process.poll(), run.said.count("nothing can be stored in")) == (None, 1)
     assert run.games() <= n_games + 1  # what was being marked
     run.free()
@@ -184,14 +184,14 @@ def test_a_run_with_an_arena_waits_for_room_goes_on_and_can_be_left(begin):
     n_games = run.games()
     run.process.send_signal(signal.SIGINT)
     run.until_said("the end waits until it can, Ctrl-C again leaves without it")
-    time.sleep(1.5)
+    time.sleep(1.1)
     assert run.process.poll() is None
     run.process.send_signal(signal.SIGINT)
     assert run.end() == 1
     assert f"asyncplay: not saved in {run.folder}: " in run.said
     assert "checkpoint" in run.said.rpartition("not saved in")[2]
-    with contextlib.suppress(FileNotFoundError):
-        run.free() if isinstance(run, MountedRun) else None
+    if isinstance(run, MountedRun):
+        run.free()
     check_store(run, n_games)
 
 
@@ -201,7 +201,7 @@ def test_an_inline_run_stands_still_goes_on_and_can_be_left(begin):
     run.fill()
     run.until_said("nothing can be stored in")
     n_games = run.games()
-    time.sleep(1.5)
+    time.sleep(1.1)
     assert run.process.poll() is None
     run.free()
     run.until_said("can be written again after")
@@ -219,6 +219,7 @@ def test_an_inline_run_stands_still_goes_on_and_can_be_left(begin):
     check_store(run, n_games)
 
 
+@pytest.mark.slow
 def test_a_solving_run_ends_when_its_last_checkpoint_is_written(begin):
     """After the first Ctrl-C it waits for room, and then saves and ends as ever."""
     run = begin(SOLVER)
@@ -228,7 +229,7 @@ def test_a_solving_run_ends_when_its_last_checkpoint_is_written(begin):
     before = run.checkpoints()
     run.process.send_signal(signal.SIGINT)
     run.until_said("the end waits until it can")
-    time.sleep(1.5)
+    time.sleep(1.1)
     assert run.process.poll() is None
     run.free()
     assert run.end() == 130

@@ -54,6 +54,7 @@ def test_a_renamed_folder_gets_everything_and_a_new_one_of_its_name_nothing(run)
     assert not (elsewhere / "control.sock").exists()
 
 
+@pytest.mark.slow
 def test_a_deleted_folder_ends_the_run_and_is_not_made_again(run):
     deadline_s = time.monotonic() + 60
     while run.folder.exists():

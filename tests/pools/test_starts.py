@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 NURSERY = Path(__file__).parent / "nursery.py"
-FEW, MANY = 6, 40
+FEW, MANY = 4, 40
 
 pytestmark = pytest.mark.process
 
