@@ -185,6 +185,8 @@ class Oracle:
 
     def reset(self) -> None: ...
 
+    def wake(self) -> None: ...
+
 
 async def frames_of(seed: int) -> list[tuple[int, bytes]]:
     """Three workers, slots that do not think, answers without delay: what do they say?"""
