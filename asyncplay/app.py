@@ -192,6 +192,26 @@ class Interrupts:
         for number in self._handlers():
             asyncio.get_running_loop().remove_signal_handler(number)
 
+    @contextmanager
+    def held_back(self) -> Iterator[None]:
+        """While a run is built on the loop: a Ctrl-C is heeded as soon as it is, and a second one leaves, as there is
+        nothing to save yet. Python's own way, an exception wherever it just is, may be swallowed by an import."""
+        strikes: list[int] = []
+
+        def strike(number: int, frame: object) -> None:
+            strikes.append(number)
+            if len(strikes) > 1:
+                os._exit(EXIT_INTERRUPTED)
+            self.say("stopping as soon as the run is built; Ctrl-C again leaves at once")
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.interrupt)
+        quiet = signal.signal(signal.SIGINT, strike)  # the loop is told of signals in its own way
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, quiet)
+            signal.siginterrupt(signal.SIGINT, False)
+
     def _handlers(self) -> dict[signal.Signals, Callable[[], None]]:
         handlers = {signal.SIGINT: self.interrupt, signal.SIGTERM: self.terminate}
         is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -279,12 +299,13 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
     journal = Journal()
     logging.getLogger("asyncplay").addHandler(journal)
     voice = Voice(journal)
-    run = make_run(config, folder, voice, past)
-    station = _make_station(run, config, folder, journal)
     interrupts = Interrupts(lambda: _end_soon(run, station, voice), lambda: _end_now(run), voice)
-    interrupts.install()
-    started_s = time.perf_counter()
     try:
+        with interrupts.held_back():
+            run = make_run(config, folder, voice, past)
+            station = _make_station(run, config, folder, journal)
+        interrupts.install()
+        started_s = time.perf_counter()
         async with asyncio.TaskGroup() as group:
             services = [
                 group.create_task(station.observer.run()),

@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
+import os
+import re
+import signal
 import socket
 import sys
 
 import pytest
 from test_neural import tiny
 
+from asyncplay import app
 from asyncplay.app import CALLBACK_FAILED, Showing, run_loop, train
 from asyncplay.data.mark import read_mark
 from asyncplay.data.store import open_read_only, read_kept
@@ -126,6 +130,25 @@ def test_a_run_ends_with_one_line_and_keeps_what_is_stored(tmp_path, monkeypatch
     reader.close()
     assert list((tmp_path / "checkpoints").iterdir())
     callback_faults.clear()
+
+
+@pytest.mark.usefixtures("either_loop")
+def test_a_ctrl_c_before_there_is_a_run_ends_it_as_soon_as_there_is_one(tmp_path, monkeypatch, capsys):
+    """Left to Python it would be an exception somewhere in an import or a cancellation that the start may swallow."""
+    make_run, handler = app.make_run, signal.getsignal(signal.SIGINT)
+
+    def struck(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        return make_run(*arguments)
+
+    monkeypatch.setattr(app, "make_run", struck)
+    assert train(tiny(train={"units": "0"}), run_dir=tmp_path, showing=Showing(headless=True)) == 130
+
+    said = capsys.readouterr().err
+    assert "stopping as soon as the run is built" in said
+    assert re.search(r"issued ([\d,]+) = done \1 \+ lost 0 ", said)
+    assert list((tmp_path / "checkpoints").iterdir())
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 async def test_the_suite_notices_a_callback_that_raises(callback_faults):

@@ -56,7 +56,9 @@ class Damaged(AsyncplayError):
 def save(folder: Path, snapshot: Snapshot, keep: Keep = Keep()) -> int:  # noqa: B008  # frozen
     """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot, and
     then nothing of it takes up room."""
-    folder.mkdir(exist_ok=True)
+    if not folder.is_dir():
+        folder.mkdir()
+        disk.sync(folder.parent)  # or a power cut may take the folder with all that is in it
     _remove_leftovers(folder)
     number = max(numbers(folder), default=0) + 1
     draft = folder / DRAFT

@@ -75,7 +75,7 @@ def decode(body: bytes | memoryview) -> Message:
         values = msgpack.unpackb(
             body, raw=False, use_list=True, max_array_len=_MOST_ITEMS, max_map_len=0, max_ext_len=0
         )
-    except (ValueError, msgpack.UnpackException) as error:
+    except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"a frame of {len(body)} bytes is no msgpack: {error}") from None
     shape = _shape_of(values)
     message = shape.cls.__new__(shape.cls)

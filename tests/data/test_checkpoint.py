@@ -115,6 +115,15 @@ def test_everything_is_synced_before_the_name_and_the_name_before_anything_is_le
     ]
 
 
+def test_the_folder_of_the_first_checkpoint_has_a_name_that_lasts(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(disk, "sync", synced.append)
+    for step in range(1, 3):
+        checkpoint.save(tmp_path / "checkpoints", snapshot(step))
+    assert synced.count(tmp_path) == 1
+    assert synced[0] == tmp_path
+
+
 def test_keeping_one_keeps_the_newest(tmp_path):
     for step in range(1, 4):
         checkpoint.save(tmp_path, snapshot(step), Keep(last=1))
