@@ -468,7 +468,8 @@ class LogFile(logging.FileHandler):
 
     def close(self) -> None:
         logging.getLogger("asyncplay").removeHandler(self)
-        super().close()
+        with suppress(OSError):
+            super().close()
 
     def obey(self, level: str) -> None:
         """Write nothing below ``level``; others who listen are still told what is worth knowing."""

@@ -17,8 +17,6 @@ def require(config: Config, counted: str | None = None) -> None:
     ``counted``: "games" or "iters", if a flag of that name says how many units the run has.
     """
     unit = "games" if config.solve.method == "off" else "iters"
-    if config.game.name == "synthetic":
-        unit = "train.units"
     if counted not in (None, unit):
         raise ConfigError(f"--{counted} counts nothing in this run of {config.game.name}; use --{unit}")
     from asyncplay import sizes  # numba loads here, not on --help

@@ -132,7 +132,6 @@ CONFLICTS = [
     (train("--tensorboard", "--train.tensorboard", "false"), "--train.tensorboard false and --tensorboard True are"),
     (train("--iters", "5"), "--iters counts nothing in this run of blob; use --games"),
     (train("--games", "5", *TABULAR), "--games counts nothing in this run of kuhn; use --iters"),
-    (train("--games", "5", *SYNTHETIC), "--games counts nothing in this run of synthetic; use --train.units"),
     (train("--resume", "some-run", "--run", "x"), "--resume some-run has its own configuration and folder"),
 ]
 EMPTY = [

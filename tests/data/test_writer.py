@@ -121,7 +121,7 @@ def test_the_mark_is_written_before_anybody_is_told(kind, tmp_path):
     ears, store = Ears(), open_store(tmp_path, META, "process")
     ears.committed = lambda written, seconds: marks.append((written.kept, read_mark(tmp_path)))
     if kind == "inline":
-        writer = InlineWriter(store, Mark(tmp_path), ears)
+        writer = InlineWriter(store, Mark(tmp_path), ears, lambda step: step())
     else:
         writer = ThreadedWriter(store, Mark(tmp_path), ears, Pace(games=1, age_s=0.0))
     for unit in range(3):
