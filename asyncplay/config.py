@@ -97,7 +97,7 @@ class SearchSection(Section):
     leaves: int = Field(1, ge=1, le=4_096)
     """Most rows a world may ask for at a time; more than one needs virtual losses and may cost a little strength,"""
 
-    fill_rows: int = Field(64, ge=1, le=1 << 20)
+    fill_rows: int = Field(64, ge=1, le=1 << 30)
     """so they come only until a worker's block has this many rows: where there are too few games."""
 
     c_puct: float = Field(1.5, gt=0, le=1_000_000)
@@ -170,7 +170,7 @@ class LearnSection(Section):
     batch_rows: int = Field(512, ge=1, le=MOST_ROWS)
     """Rows of a training step."""
 
-    samples_per_insert: float = Field(4.0, gt=0, le=1_000)
+    samples_per_insert: float = Field(4.0, gt=0, le=1_000_000)
     """How often a row is trained on, on average."""
 
     band_steps: float = Field(16.0, ge=1, le=MOST_STEPS)
