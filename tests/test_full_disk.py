@@ -163,6 +163,7 @@ def check_store(run: Run, at_least: int) -> None:
 pytestmark = [pytest.mark.process, pytest.mark.timeout(400)]
 
 
+@pytest.mark.slow
 def test_a_run_with_an_arena_waits_for_room_goes_on_and_can_be_left(begin):
     """Games, weights, checkpoints and events all meet the full disk; it is said once. At the second time it is left by
     Ctrl-C twice, and the status says that something is not saved."""
@@ -195,6 +196,7 @@ def test_a_run_with_an_arena_waits_for_room_goes_on_and_can_be_left(begin):
     check_store(run, n_games)
 
 
+@pytest.mark.slow
 def test_an_inline_run_stands_still_goes_on_and_can_be_left(begin):
     run = begin(INLINE)
     run.until(lambda: run.games() > 10)

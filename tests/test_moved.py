@@ -12,7 +12,7 @@ from asyncplay.data import checkpoint
 from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import read_kept
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(300)]
 SETTINGS = ARENA | {"checkpoint.every-s": 0.1}
 
 
@@ -54,7 +54,6 @@ def test_a_renamed_folder_gets_everything_and_a_new_one_of_its_name_nothing(run)
     assert not (elsewhere / "control.sock").exists()
 
 
-@pytest.mark.slow
 def test_a_deleted_folder_ends_the_run_and_is_not_made_again(run):
     deadline_s = time.monotonic() + 60
     while run.folder.exists():

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 import asyncplay
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("asyncplay", "configs", "pyproject.toml", "README.md", "LICENSE")
@@ -144,7 +144,6 @@ def test_an_installed_wheel_finds_its_configurations_in_an_empty_folder(environm
         assert "done 100 in" in said
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_an_installed_wheel_runs_its_first_commands_in_an_empty_folder(environment, tmp_path):
     """TensorBoard's files are written without TensorBoard, and nothing is said about it."""

@@ -48,5 +48,6 @@ def test_a_forest_is_a_game_that_can_be_solved():
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_a_real_run_with_fewer_iterations_than_workers_does_them_all():
     assert split.run_really(5, 6) == {"iterations": 5, "workers": 6, "done": 5, "reported": 5}

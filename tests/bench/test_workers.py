@@ -1,8 +1,11 @@
 """The bench of many workers can be run; how fast they are is not asked."""
 
+import pytest
+
 from asyncplay.bench import workers
 
 
+@pytest.mark.slow
 def test_each_number_of_workers_is_measured_beside_the_others(monkeypatch):
     for name in ("LEARN_S", "WINDOW_S", "SETTLE_S"):
         monkeypatch.setattr(workers, name, 0.1)

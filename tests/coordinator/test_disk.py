@@ -50,8 +50,7 @@ def test_a_log_on_a_full_disk_loses_lines_without_a_word(capsys):
     handler = LogFile("/dev/full")
     handler.emit(logging.LogRecord("asyncplay", logging.INFO, "", 0, "hello", (), None))
     handler.emit(logging.LogRecord("asyncplay", logging.INFO, "", 0, "hello %d", ("you",), None))
-    with pytest.raises(OSError, match="No space left"):
-        handler.close()
+    handler.close()
 
     said = capsys.readouterr().err
     assert "No space left" not in said

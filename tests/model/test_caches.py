@@ -20,6 +20,7 @@ optimizer.step()
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_training_makes_no_folder_of_a_known_name_in_the_temporary_directory(tmp_path):
     """Another user could have made it first, as a file or full of files."""
     package = Path(model.__file__).parent

@@ -18,6 +18,8 @@ from asyncplay.search import beliefs, entries, layout
 from asyncplay.search.group import Group, make_settings
 from asyncplay.search.rebuilt import notes_of, rebuild_rows
 
+pytestmark = pytest.mark.slow  # half a minute of compiling for what is off by default
+
 BLOB = games.load("blob", {"players": 3, "cards": 3})
 VIEWER = 2
 TREES = 64
