@@ -16,8 +16,8 @@ from rich.console import Console
 
 from asyncplay.console.picture import Opened, draw
 from asyncplay.errors import AsyncplayError
-from asyncplay.live.remote import Remote
-from asyncplay.live.snapshot import Snapshot
+from asyncplay.monitor.remote import Remote
+from asyncplay.monitor.snapshot import Snapshot
 
 HERE = Path(__file__).parent.parent
 SIZES = ((80, 24), (140, 45))

@@ -9,7 +9,7 @@ import pytest
 import uvloop
 from hypothesis import HealthCheck, settings
 
-from asyncplay.app import CALLBACK_FAILED
+from asyncplay.engine.loop import CALLBACK_FAILED
 
 # The same cases each time, so that a change is judged by the change; --hypothesis-profile explore looks for new ones.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def plenty_of_memory() -> Iterator[None]:
     """What is refused for want of memory does not depend on the machine; processes of their own see what there is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("asyncplay.memory.at_hand", lambda: 64 << 30)
+        patch.setattr("asyncplay.machine.at_hand", lambda: 64 << 30)
         yield
 
 
@@ -48,7 +48,7 @@ class CallbackFaults(logging.Handler):
 @pytest.fixture(autouse=True)
 def callback_faults() -> Iterator[list[str]]:
     """Fail a test in which a callback of a loop raised; one that wants it so takes what was found out of the list."""
-    faults, loggers = CallbackFaults(), [logging.getLogger(name) for name in ("asyncio", "asyncplay.app")]
+    faults, loggers = CallbackFaults(), [logging.getLogger(name) for name in ("asyncio", "asyncplay.engine.loop")]
     for logger in loggers:
         logger.addHandler(faults)
     yield faults.found

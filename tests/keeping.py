@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 
 import numpy as np
 
-from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
-from asyncplay.coordinator.folder import RunFolder
-from asyncplay.coordinator.keeper import Keeper, Limits
-from asyncplay.coordinator.ledger import Books, Ledger
-from asyncplay.coordinator.supervise import Member, Phase
 from asyncplay.data.store import Durability, open_read_only, open_store, read_kept, read_units
 from asyncplay.data.writer import Pace
+from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.ledger import Books, Ledger
+from asyncplay.engine.recorder import Keeper, Limits
+from asyncplay.engine.supervise import Member, Phase
+from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Ack, Game, Job, Message
 

@@ -11,23 +11,23 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from asyncplay.coordinator.dispatch import Assignment, Work
-from asyncplay.coordinator.evaluator import Endpoint
-from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.supervise import Patience
+from asyncplay.config.live import Settings
+from asyncplay.engine.dispatch import Assignment, Work
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.evaluator import Endpoint
+from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.supervise import Patience
+from asyncplay.methods.roles import ROLES, be_worker
+from asyncplay.methods.synthetic.worker import SyntheticPlayer
 from asyncplay.model.backends.sim import SimBackend, SimSpeed
 from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
-from asyncplay.settings import Settings
-from asyncplay.spine import Spine
 from asyncplay.wire.codec import HEADER, encode
 from asyncplay.wire.messages import Job, SyntheticSpec
 from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker import main as worker_main
 from asyncplay.worker.core import Step, Worker
-from asyncplay.worker.roles import ROLES
-from asyncplay.worker.synthetic import SyntheticPlayer
 
 ROW_BYTES, ACTIONS, PLAYERS = 64, 4, 2
 CALM = Patience(silence_floor_s=60.0, silence_ceiling_s=60.0, backoff_s=0.01, deaths=100)
@@ -66,7 +66,7 @@ def inline_pool() -> InlinePool:
 
 
 def local_pool() -> LocalPool:
-    return LocalPool(worker_main.run)
+    return LocalPool(be_worker)
 
 
 class NaughtyPool(LocalPool):
@@ -88,8 +88,7 @@ class Naughty:
         def player(tickets: Iterator[int]) -> SyntheticPlayer:
             return MischievousPlayer(tickets, lambda: MISCHIEF[self.mischief](raw), self.mark)
 
-        worker_main.ROLES = {"synthetic": player}
-        worker_main.run(number, data, control)
+        worker_main.run({"synthetic": player}, number, data, control)
 
 
 class MischievousPlayer(SyntheticPlayer):
@@ -126,13 +125,11 @@ class PoisonedPlayer(SyntheticPlayer):
 
 
 def poisoned_entry(number: int, data: socket.socket, control: socket.socket) -> None:
-    worker_main.ROLES = {"synthetic": PoisonedPlayer}
-    worker_main.run(number, data, control)
+    worker_main.run({"synthetic": PoisonedPlayer}, number, data, control)
 
 
 def failing_entry(number: int, data: socket.socket, control: socket.socket) -> None:
-    worker_main.ROLES = {"synthetic": _fail}
-    worker_main.run(number, data, control)
+    worker_main.run({"synthetic": _fail}, number, data, control)
 
 
 def brief_entry(number: int, data: socket.socket, control: socket.socket) -> None:

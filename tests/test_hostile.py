@@ -10,25 +10,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hostile import DELTA_LIES, Liar, LiarEntry, MixedPool, Tally, Witness, changed, unit_seed
-from test_neural import tiny
-from test_tabular import small
+from methods.mccfr.test_tabular import small
+from methods.selfplay.test_neural import tiny
 
 from asyncplay import games, rng
-from asyncplay.app import run_loop
 from asyncplay.archive.replaying import Referee
-from asyncplay.coordinator import ledger
-from asyncplay.coordinator.gamerows import record_of
-from asyncplay.coordinator.ledger import Books
-from asyncplay.coordinator.supervise import Patience
 from asyncplay.data.reader import read_games, reading
-from asyncplay.neural import NeuralRun
+from asyncplay.engine import ledger
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.ledger import Books
+from asyncplay.engine.loop import run_loop
+from asyncplay.engine.recorder import record_of
+from asyncplay.engine.supervise import Patience
+from asyncplay.methods.mccfr.run import TabularRun
+from asyncplay.methods.roles import ROLES
+from asyncplay.methods.selfplay.run import NeuralRun
 from asyncplay.pools.local import LocalPool
 from asyncplay.records import pack
-from asyncplay.spine import Spine
-from asyncplay.tabular import TabularRun
 from asyncplay.wire.codec import HEADER, encode
 from asyncplay.wire.messages import Ask, Delta, Game, Job
-from asyncplay.worker.roles import ROLES
 
 LONG = Patience(backoff_s=0.0, deaths=10**9, window_s=1.0)
 

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from asyncplay.data import checkpoint
-from asyncplay.data.mark import read_mark
 from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import read_kept
+from asyncplay.data.watermark import read_mark
 
 SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
 RUNS, KILLS = 2, 25  # side by side, and of each

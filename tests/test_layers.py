@@ -13,77 +13,44 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "asyncplay"
 
-NOBODY: set[str] = set()
-LOWEST = {"errors", "payloads", "rng", "stats", "checksum", "output"}
-ROOMS = {
-    **dict.fromkeys(LOWEST, NOBODY),
-    "records": {"errors", "payloads"},
-    "settings": {"errors"},
-    "config": {"errors"},
-    "games": {"rng", "errors", "payloads"},
-    "search": {"games", "rng", "errors", "payloads", "records"},
-    "wire": {"errors", "payloads"},
-    "model": {"payloads", "errors", "checksum", "config"},
-    "data": {"payloads", "errors", "checksum", "config", "records"},
-    "worker": {"games", "search", "wire", "errors", "checksum", "rng", "payloads", "records"},
-    "pools": {"wire", "errors"},
-    "coordinator": {"wire", "model", "data", "pools", "settings", "stats", "payloads", "errors", "config", "records"},
-    "spine": {"coordinator", "pools", "settings", "stats", "wire", "payloads", "errors", "config"},
-    "live": {"stats", "settings", "errors"},
-    "console": {"live", "stats", "settings", "errors"},
-    "archive": {"data", "records", "games", "search", "rng", "payloads", "errors", "config"},
-    "report": {"archive", "data", "errors"},
-    "cli_kinds": {"errors"},
-    "cli_data": {"cli_kinds", "archive", "report", "data", "console", "errors"},
-    "detach": {"errors"},
-    "shortcuts": {"errors"},
-    "memory": {"model"},
-    "sizes": {"games", "search", "model", "wire", "config", "errors"},
-    "playable": {"games", "search", "memory", "sizes", "model", "config", "errors"},
-    "tune": {"live", "errors"},
-    "watch": {"console", "live", "errors"},
-    "__main__": {"cli"},
-    "cli": {
-        "cli_data",
-        "cli_kinds",
-        "output",
-        "shortcuts",
-        "app",
-        "tune",
-        "watch",
-        "evaluate",
-        "config",
-        "errors",
-        "bench",
-        "doctor",
-    },
-}
-"""Each room and what of ours it may import besides itself. Who is not listed builds runs."""
+GROUND = {"errors", "payloads", "rng", "stats", "machine", "records"}
+"""Single modules that everybody may use; they use no room."""
 
-KNOW_EVERYBODY = {
-    "neural_memory",
-    "neural_parts",
-    "resume",
-    "app",
-    "build",
-    "neural",
-    "sampling",
-    "synthetic",
-    "tabular",
-    "solved",
-    "evaluate",
-    "bench",
-    "doctor",
+ROOMS: dict[str, set[str]] = {
+    "config": set(),
+    "wire": set(),
+    "games": set(),
+    "search": {"games", "config"},
+    "solve": {"games", "config"},
+    "agents": {"games"},
+    "worker": {"wire"},
+    "pools": {"wire"},
+    "data": {"config"},
+    "rundir": {"data", "config"},
+    "model": {"wire", "config"},
+    "monitor": {"config"},
+    "engine": {"wire", "pools", "data", "rundir", "config"},
+    "methods": {"engine", "monitor", "model", "rundir", "data", "pools", "worker", "agents", "solve", "search"}
+    | {"games", "wire", "config"},
+    "rating": {"methods", "engine", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},
+    "archive": {"rundir", "data", "search", "games", "config"},
+    "console": {"monitor", "config"},
+    "doctor": {"methods", "engine", "model", "rundir", "data", "pools", "worker", "games", "wire", "config"},
 }
+"""Each room and which other rooms it may import, from the ground up; a room comes after all that it uses."""
+
+COMMANDS = {"cli", "bench", "__main__"}
+"""Put everything together; nobody imports them."""
+
 HOMES = {
     "torch": ("model",),
     "onnx": ("model",),
     "onnxruntime": ("model",),
     "safetensors": ("model", "data"),
-    "numba": ("games", "search", "rng"),
+    "numba": ("games", "search", "solve", "rng"),
     "msgpack": ("wire.codec",),
     "rich": ("console",),
-    "cyclopts": ("cli", "cli_data", "cli_kinds"),
+    "cyclopts": ("cli",),
     "sqlite3": ("data",),
     "ray": ("pools.ray",),
 }
@@ -104,7 +71,7 @@ def source(module: str) -> str:
 
 @cache
 def imports(code: str) -> tuple[str, ...]:
-    """Dotted names as written; ``from asyncplay import app`` is asyncplay.app."""
+    """Dotted names as written; ``from asyncplay import app`` is asyncplay.cli.training."""
     return tuple(_imports(code))
 
 
@@ -149,34 +116,82 @@ def late():
 
 def test_every_room_has_its_rule():
     rooms = {module.partition(".")[0] for module in modules()}
-    assert rooms - ROOMS.keys() - KNOW_EVERYBODY == set()
+    assert rooms == GROUND | ROOMS.keys() | COMMANDS
     assert len(modules()) > 50
 
 
-@pytest.mark.parametrize("module", [name for name in modules() if name.partition(".")[0] in ROOMS])
+def test_rooms_are_listed_from_the_ground_up():
+    """So no chain of rooms comes back to where it began."""
+    seen = set()
+    for room, others in ROOMS.items():
+        assert others <= seen, f"{room} is listed before a room that it uses"
+        seen.add(room)
+
+
+@pytest.mark.parametrize("module", [name for name in modules() if name.partition(".")[0] not in COMMANDS])
 def test_a_module_imports_only_what_its_room_may_know(module):
     room = module.partition(".")[0]
-    assert rooms_of(source(module)) - {room} - ROOMS[room] == set()
+    assert rooms_of(source(module)) - {room} - GROUND - ROOMS.get(room, set()) == set()
 
 
-@pytest.mark.parametrize("module", [name for name in modules() if name not in ("cli", "__main__")])
-def test_nobody_imports_the_command_line(module):
-    assert "cli" not in rooms_of(source(module))
+def test_what_lies_on_the_ground_imports_nothing_but_its_like():
+    assert [module for module in GROUND if not rooms_of(source(module)) <= GROUND] == []
 
 
-def test_worker_and_coordinator_reach_each_other_by_no_chain_of_imports():
-    """The rules are checked module by module; this follows them through all rooms between."""
-    assert "coordinator" not in reachable("worker")
-    assert "worker" not in reachable("coordinator")
-    assert "model" not in reachable("worker")
+@pytest.mark.parametrize("module", [name for name in modules() if name.partition(".")[0] != "cli"])
+def test_nobody_imports_a_command(module):
+    allowed = {"__main__": {"cli"}}.get(module, set())
+    own = {"bench"} if is_in(module, "bench") else set()
+    assert rooms_of(source(module)) & COMMANDS - allowed - own == set()
 
 
-def reachable(room: str) -> set[str]:
-    seen, todo = set(), [room]
+def test_no_module_imports_itself_by_way_of_others():
+    """Imports inside functions count too: whoever needs one to break a circle has its parts in the wrong rooms."""
+    graph = {name: needed_modules(name) for name in modules()}
+    finished: set[str] = set()
+
+    def visit(name: str, way: list[str]) -> None:
+        assert name not in way, f"a circle: {' -> '.join([*way[way.index(name) :], name])}"
+        if name not in finished:
+            for other in sorted(graph[name]):
+                visit(other, [*way, name])
+            finished.add(name)
+
+    for name in graph:
+        visit(name, [])
+
+
+def needed_modules(module: str) -> set[str]:
+    """Modules of ours that one imports, those in whose names it imports from a package included."""
+    known, found = set(modules()), set()
+    for node in ast.walk(ast.parse(source(module))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "asyncplay":
+            base = str(node.module).removeprefix("asyncplay").removeprefix(".")
+            inside = {f"{base}.{alias.name}".removeprefix(".") for alias in node.names}
+            found |= inside & known or {base} & known
+    return found - {module}
+
+
+PLAYING = [name for name in modules() if re.fullmatch(r"worker\..+|methods\.\w+\.(worker\w*|messages)", name)]
+"""Modules that run in a worker's process."""
+
+
+def test_what_runs_in_a_worker_reaches_no_room_of_the_coordinator():
+    """Followed module by module, as a folder of a method has files of both sides."""
+    assert len(PLAYING) > 5
+    for start in PLAYING:
+        reached = reachable(start)
+        rooms = {name.partition(".")[0] for name in reached}
+        assert rooms & {"engine", "model", "data", "rundir", "monitor", "console", "pools"} == set(), start
+
+
+def reachable(start: str) -> set[str]:
+    seen, todo = set[str](), [start]
     while todo:
-        seen.add(todo.pop())
-        members = [name for name in modules() if name.partition(".")[0] in seen]
-        todo = list(set().union(*(rooms_of(source(name)) for name in members)) - seen)
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += needed_modules(name)
     return seen
 
 
@@ -213,7 +228,7 @@ def loaded_by(code: str) -> set[str]:
 
 @pytest.mark.process
 def test_a_worker_loads_neither_torch_nor_rich_nor_onnxruntime():
-    loaded = loaded_by("import asyncplay.worker.main, asyncplay.worker.roles, asyncplay.worker.synthetic")
+    loaded = loaded_by("import asyncplay.methods.roles, asyncplay.methods.synthetic.worker")
     assert "msgpack" in loaded
     assert loaded & {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"} == set()
 
@@ -233,11 +248,10 @@ for module in {modules!r}:
 @pytest.mark.process
 def test_no_module_of_the_worker_loads_what_belongs_to_the_coordinator():
     """Each in an interpreter that has loaded none of the others; what all of them use is there already."""
-    workers = [name for name in modules() if is_in(name, "worker")]
-    code = APART.format(modules=workers)
+    code = APART.format(modules=PLAYING)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     loaded = {words[0]: set(words[1:]) for words in map(str.split, done.stdout.splitlines())}
-    assert loaded.keys() == set(workers)
+    assert loaded.keys() == set(PLAYING)
     strangers = {"torch", "rich", "onnx", "onnxruntime", "pydantic", "cyclopts", "sqlite3"}
     assert [module for module, names in loaded.items() if names & strangers] == []
 

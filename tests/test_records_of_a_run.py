@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from report.test_page import PLOTS, browse, drawn, needs_browser
+from archive.report.test_page import PLOTS, browse, drawn, needs_browser
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto.event_pb2 import Event
 

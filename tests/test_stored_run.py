@@ -6,12 +6,12 @@ import signal
 from pathlib import Path
 
 import pytest
-from test_neural import tiny
+from methods.selfplay.test_neural import tiny
 
-from asyncplay.app import run_loop
-from asyncplay.data.mark import read_mark
 from asyncplay.data.store import open_read_only, read_kept, read_units
-from asyncplay.neural import NeuralRun
+from asyncplay.data.watermark import read_mark
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods.selfplay.run import NeuralRun
 
 N_GAMES = 150
 

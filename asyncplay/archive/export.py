@@ -11,11 +11,11 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from asyncplay.archive.verify import Progress
-from asyncplay.data.folder import refuse_own
 from asyncplay.data.reader import Choice, StoredGame, count_games, read_games, reading
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 from asyncplay.records import Record, RecordDamaged, unpack
+from asyncplay.rundir.layout import refuse_own
 
 Format = Literal["npz", "parquet"]
 GROUP_GAMES = 10_000  # of a row group of Parquet

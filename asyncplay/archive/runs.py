@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from asyncplay.data import lock
-from asyncplay.data.folder import CONFIG, read_config
-from asyncplay.data.mark import loss, read_mark
 from asyncplay.data.reader import last_event, last_version, reading
 from asyncplay.data.store import FILE, read_kept
+from asyncplay.data.watermark import loss, read_mark
 from asyncplay.errors import AsyncplayError
+from asyncplay.rundir.layout import CONFIG, read_config
 
 State = Literal["running", "stopped", "killed", "damaged", "empty"]
 

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from asyncplay import games
 from asyncplay.archive.replaying import Referee
-from asyncplay.config import Config
+from asyncplay.config.loading import Config
 from asyncplay.data import lock, salvage
-from asyncplay.data.folder import read_config
-from asyncplay.data.mark import Mark, loss, read_mark
 from asyncplay.data.reader import count_games, integrity, malformed_notes, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept, run_meta
+from asyncplay.data.watermark import Mark, loss, read_mark
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
+from asyncplay.rundir.layout import read_config
 
 MOST_FLAWS = 1000
 MOST_RANGES = 200  # told of one kind

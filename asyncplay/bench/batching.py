@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.coordinator import firing
-from asyncplay.coordinator.firing import Arm, Rule, View
-from asyncplay.coordinator.habit import Habit
-from asyncplay.coordinator.tuner import Tuner
+from asyncplay.engine import firing
+from asyncplay.engine.firing import Arm, Rule, View
+from asyncplay.engine.silence import Habit
+from asyncplay.engine.tuner import Tuner
 
 DEVICE_S, ROWS_PER_S, MAX_ROWS = 0.6e-3, 300e3, 1024
 MAX_RATE = MAX_ROWS / (DEVICE_S + MAX_ROWS / ROWS_PER_S)

@@ -9,12 +9,12 @@ import statistics
 import time
 from typing import Any
 
-from asyncplay.app import run_loop
 from asyncplay.bench import batching
 from asyncplay.bench.outside import until
-from asyncplay.config import load
-from asyncplay.spine import Spine
-from asyncplay.synthetic import make_spine
+from asyncplay.config.loading import load
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods.synthetic.run import make_spine
 
 SLOTS, THINK = 512, "exponential"
 LOAD = {

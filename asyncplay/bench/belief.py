@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from asyncplay.config import Config
+from asyncplay.config.loading import Config
 from asyncplay.errors import AsyncplayError
-from asyncplay.evaluate import read_run
 from asyncplay.games.spec import GameSpec
+from asyncplay.methods.selfplay.run import choose_backend, load_game, load_weights, open_model, search_spec, versions
+from asyncplay.methods.selfplay.seats import candidates_of, settings_of, unit_seed
 from asyncplay.model.backend import Backend
 from asyncplay.model.belief import nats
-from asyncplay.neural import choose_backend, load_game, load_weights, open_model, search_spec, versions
 from asyncplay.payloads import Estimates, Positions
+from asyncplay.rating.evaluate import read_run
 from asyncplay.search import entries
 from asyncplay.search.examples import Examples
 from asyncplay.search.group import Group
-from asyncplay.worker.seats import candidates_of, settings_of, unit_seed
 
 AT_ONCE = 64
 NEW_GAMES = 1 << 40  # units from here on were played by no run

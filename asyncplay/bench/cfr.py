@@ -11,12 +11,12 @@ from typing import Any, TypedDict
 
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
-from asyncplay.search.cfr import VARIANTS, Walker
-from asyncplay.search.exact import worth
-from asyncplay.search.flat import FlatGame
-from asyncplay.search.flatten import flatten
-from asyncplay.search.mccfr import Sampler, Settings
-from asyncplay.search.regret import Table, average_policy
+from asyncplay.solve.cfr import VARIANTS, Walker
+from asyncplay.solve.exact import worth
+from asyncplay.solve.flat import FlatGame
+from asyncplay.solve.flatten import flatten
+from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.regret import Table, average_policy
 
 OPENSPIEL_GAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "liarsdice": "liars_dice"}
 SAMPLING_GOALS, FULL_WALK_GOAL = (0.1, 0.05, 0.02), 0.001

@@ -20,14 +20,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from asyncplay.app import run_loop
 from asyncplay.bench.outside import until
-from asyncplay.config import Config, load
+from asyncplay.config.loading import Config, load
 from asyncplay.console.view import View
-from asyncplay.live.journal import Journal
-from asyncplay.live.observer import Subject
-from asyncplay.live.station import Station
-from asyncplay.neural import NeuralRun
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.monitor.log_tail import Journal
+from asyncplay.monitor.monitor import Station
+from asyncplay.monitor.observer import Subject
 
 COLUMNS, ROWS = 140, 45
 WINDOW_S, PAIRS, SETTLE_S = 1.0, 200, 3.0

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from asyncplay import games
-from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.pace import Pace
-from asyncplay.coordinator.rounds import ROLE, Rounds, payload
-from asyncplay.search import solvable
-from asyncplay.search.deltas import SUM, MergedTable
-from asyncplay.search.flatten import flatten
-from asyncplay.search.mccfr import OUTCOME, Sampler, Settings
-from asyncplay.search.regret import new_table
+from asyncplay.engine.ledger import Ledger
+from asyncplay.methods.mccfr.round_size import Pace
+from asyncplay.methods.mccfr.rounds import ROLE, Rounds, payload
+from asyncplay.methods.mccfr.worker import TraversePlayer
+from asyncplay.solve import solvable
+from asyncplay.solve.deltas import SUM, MergedTable
+from asyncplay.solve.flatten import flatten
+from asyncplay.solve.mccfr import OUTCOME, Sampler, Settings
+from asyncplay.solve.regret import new_table
 from asyncplay.wire.codec import HEADER, decode, encode
 from asyncplay.wire.messages import Delta, Job, Message, TraverseSpec
-from asyncplay.worker.traverse import TraversePlayer
 
 BATCH = 100
 EARLY_INFOSETS, PUBLISHED_INFOSETS = 1_000, 50_000

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay import build
-from asyncplay.app import run_loop
-from asyncplay.config import Config, load
-from asyncplay.coordinator.arena import Match, Score
+from asyncplay.config.loading import Config, load
+from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
-from asyncplay.evaluate import Brain, play, read_run, require_room
-from asyncplay.neural import HERO_MODEL, RIVAL_MODEL, load_game, load_weights, match_assignment, versions
+from asyncplay.methods import parts as build
+from asyncplay.methods.selfplay.arena import Match, Score
+from asyncplay.methods.selfplay.run import HERO_MODEL, RIVAL_MODEL, load_game, load_weights, match_assignment, versions
+from asyncplay.rating.evaluate import Brain, play, read_run, require_room
 
 GAMES_AT_ONCE = 256  # a worker
 MAY_DIFFER = ("search", "device")  # sections of the configuration

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from asyncplay.app import run_loop
 from asyncplay.bench.outside import until
-from asyncplay.config import load
-from asyncplay.search import solvable
-from asyncplay.search.mccfr import Sampler, Settings
-from asyncplay.tabular import MB, TabularRun
+from asyncplay.config.loading import load
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods.mccfr.run import MB, TabularRun
+from asyncplay.solve import solvable
+from asyncplay.solve.mccfr import Sampler, Settings
 
 FOREST = {"deals": 40, "depth": 14}  # 655,320 infosets, a table of 30 MB
 ROUND_NODES = 10_000_000

@@ -15,13 +15,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from asyncplay import build
-from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally, total
 from asyncplay.bench.watched import Limit, Watched
-from asyncplay.config import Config
+from asyncplay.config.loading import Config
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods import parts as build
 from asyncplay.model.device import Candidate
 
 WINDOW_S, LIMIT_S, SETTLE_S, SEQUENTIAL_S = 4.0, 2.0, 0.5, 10.0

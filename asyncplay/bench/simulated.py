@@ -6,11 +6,11 @@ are to be called simulated.
 
 from typing import Any
 
-from asyncplay import build
-from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import play_rounds
+from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
+from asyncplay.methods import parts as build
 
 ROWS_PER_S = 220_000  # of a full device
 SECONDS = 20.0

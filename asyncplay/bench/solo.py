@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.bench.tally import Tally
-from asyncplay.config import Config
+from asyncplay.config.loading import Config
+from asyncplay.games.sampling import random_rows
+from asyncplay.methods.selfplay.run import load_game, open_model, search_spec
+from asyncplay.methods.selfplay.seats import settings_of, unit_seed
+from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
-from asyncplay.neural import load_game, open_model, search_spec
 from asyncplay.payloads import Estimates, Floats, Positions
-from asyncplay.sampling import random_rows
 from asyncplay.search.group import Group
-from asyncplay.sizes import net_shape
-from asyncplay.worker.seats import settings_of, unit_seed
 
 Estimate = Callable[[Positions], Estimates]
 Totals = NDArray[np.int64]

@@ -4,10 +4,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from asyncplay.app import run_loop
-from asyncplay.config import load
-from asyncplay.coordinator.split import shares
-from asyncplay.tabular import TabularRun
+from asyncplay.config.loading import load
+from asyncplay.engine.loop import run_loop
+from asyncplay.engine.split import shares
+from asyncplay.methods.mccfr.run import TabularRun
 
 MOST_ITERATIONS, MOST_WORKERS = 1000, 256
 REAL = ((100, 8), (100, 128), (1000, 3))

@@ -17,21 +17,21 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.outside import until
-from asyncplay.config import Config
-from asyncplay.coordinator.dispatch import Arrival, Assignment, Dispatcher, Work
-from asyncplay.coordinator.evaluator import Evaluator
-from asyncplay.coordinator.folder import RunFolder
-from asyncplay.coordinator.keeper import Keeper, Limits
-from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.supervise import Member, Phase
+from asyncplay.config.loading import Config
 from asyncplay.data.entries import GameEntry, Note, Written
 from asyncplay.data.store import Durability, Store, open_read_only, open_store
-from asyncplay.neural import NeuralRun
+from asyncplay.engine.dispatch import Arrival, Assignment, Dispatcher, Work
+from asyncplay.engine.evaluator import Evaluator
+from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.loop import run_loop
+from asyncplay.engine.recorder import Keeper, Limits
+from asyncplay.engine.supervise import Member, Phase
+from asyncplay.methods.selfplay.run import NeuralRun
 from asyncplay.payloads import offsets_of
 from asyncplay.pools.link import Link
+from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Game, Job
 

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from asyncplay.app import run_loop
 from asyncplay.bench import processes, threads
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally
 from asyncplay.bench.watched import play_rounds
-from asyncplay.neural import load_game
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods.selfplay.run import load_game
 from asyncplay.search import entries
 
 COUNTS = (1, 2, 4, 8, 16)

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from asyncplay.bench.outside import until
 from asyncplay.bench.tally import Tally, whole_rounds
-from asyncplay.config import Config
-from asyncplay.coordinator.lane import Finish, Task
+from asyncplay.config.loading import Config
+from asyncplay.engine.lane import Finish, Task
+from asyncplay.games.sampling import random_rows
+from asyncplay.methods.selfplay.run import SAMPLE_ROWS, NeuralRun, open_model
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate
-from asyncplay.neural import SAMPLE_ROWS, NeuralRun, open_model
 from asyncplay.payloads import Positions
-from asyncplay.sampling import random_rows
 
 BATCHES = (64, 128, 256, 512, 1024)
 QUIET_S = 0.2  # until workers that were thinking have asked and wait

@@ -19,19 +19,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from asyncplay.app import run_loop
 from asyncplay.bench.outside import until
-from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
-from asyncplay.coordinator.evaluator import Endpoint, Evaluator
-from asyncplay.coordinator.lane import Finish, Lane
-from asyncplay.coordinator.ledger import Ledger
-from asyncplay.coordinator.supervise import Member, Phase
-from asyncplay.coordinator.tuner import Tuner
+from asyncplay.config.live import Settings
+from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.evaluator import Endpoint, Evaluator
+from asyncplay.engine.lane import Finish, Lane
+from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.loop import run_loop
+from asyncplay.engine.supervise import Member, Phase
+from asyncplay.engine.tuner import Tuner
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.pools.link import Link
 from asyncplay.pools.local import LocalPool
-from asyncplay.settings import Settings
-from asyncplay.spine import Spine
 from asyncplay.wire.codec import HEADER, decode, encode
 from asyncplay.wire.messages import PROTOCOL, Ask, Hello, Job, Message
 from asyncplay.wire.pipe import BlockingPipe

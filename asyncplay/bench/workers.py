@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from asyncplay.app import run_loop
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
+from asyncplay.engine.loop import run_loop
 
 COUNTS = (1, 2, 4, 8, 16)
 LEARN_S, WINDOW_S, SETTLE_S = 15.0, 0.5, 0.3  # short windows: within seconds the machine itself drifts by a third

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from asyncplay.live.snapshot import Snapshot
+from asyncplay.monitor.snapshot import Snapshot
 
 TIMEOUT, MAX_ROWS, WORKERS = "batch.timeout_ms", "batch.max_rows", "pool.workers"
 AUTO = "auto"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from asyncplay.console.ink import Line, fit, heading, line
-from asyncplay.live.snapshot import Snapshot
+from asyncplay.monitor.snapshot import Snapshot
 
 GAP = 2
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from asyncplay.console.ink import BAD, BOLD, DIM, GOOD, HOT, PLAIN, Line, chart, count, duration, line, short
 from asyncplay.console.layout import Panel
-from asyncplay.live.snapshot import Batch, Learn, Result, Snapshot, Throughput, Worker
+from asyncplay.monitor.snapshot import Batch, Learn, Result, Snapshot, Throughput, Worker
 
 SIZES_TALL, CELL, RARE = 3, 4, 0.005  # of the columns of batch sizes: lines, cells across, share that is left out
 WIDE, TALL = 60, 5  # where there is room across, the chart is this many lines tall

@@ -8,7 +8,7 @@ from asyncplay.console import panels
 from asyncplay.console.ink import BAD, BOLD, DIM, HOT, Frame, Line, duration, fit, line, short, wrap
 from asyncplay.console.keys import KEYS
 from asyncplay.console.layout import GAP, Drawing, Panel, beside, column
-from asyncplay.live.snapshot import Snapshot
+from asyncplay.monitor.snapshot import Snapshot
 
 TWO_COLUMNS = 76
 LEFT = (panels.throughput, panels.batches, panels.batch_sizes)

@@ -13,7 +13,7 @@ from asyncplay.console.keys import Request, request
 from asyncplay.console.picture import Opened, draw
 from asyncplay.console.terminal import Terminal
 from asyncplay.errors import ConfigError
-from asyncplay.live.snapshot import Snapshot
+from asyncplay.monitor.snapshot import Snapshot
 
 REFRESH_S = 0.25
 TALL = 36  # a screen with so many lines begins with the log opened

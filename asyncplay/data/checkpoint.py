@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors_numpy
 
-from asyncplay.data import disk
-from asyncplay.data.folder import read_file
+from asyncplay.data import files as disk
+from asyncplay.data.files import read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from asyncplay.data.folder import open_file
+from asyncplay.data.files import open_file
 from asyncplay.errors import AsyncplayError
 
 if sys.platform != "win32":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from safetensors.numpy import save
 
-from asyncplay.data import disk
+from asyncplay.data import files as disk
 from asyncplay.payloads import Array
 
 FOLDER = "policies"

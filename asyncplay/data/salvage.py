@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import psutil
 
-from asyncplay.data import disk
-from asyncplay.data.folder import check_file
+from asyncplay.data import files as disk
+from asyncplay.data.files import check_file
 from asyncplay.data.pages import Row, dig
 from asyncplay.data.reader import COLUMNS, NOTES, StoredGame
 from asyncplay.data.store import FILE, Malformed, open_store

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar
 
 from asyncplay.data.entries import GameEntry, Note, Written
-from asyncplay.data.mark import Mark
 from asyncplay.data.store import Store, unusable
+from asyncplay.data.watermark import Mark
 
 MOST_NOTES = 10_000  # while nothing can be written, older ones make room for newer ones
 TRANSIENT = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED")

@@ -1,15 +1,15 @@
 """What can compute here, measured on the network of the default run."""
 
-from asyncplay import neural
-from asyncplay.config import Config
+from asyncplay.config.loading import Config
 from asyncplay.doctor.finding import Finding
+from asyncplay.methods.selfplay import run as neural
+from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate, Choice
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
 from asyncplay.payloads import Positions
-from asyncplay.sizes import net_shape
 
 CURVE_ROWS = (16, 64, 256, 1024, 4096)
 FLIGHT_ROWS = 1024

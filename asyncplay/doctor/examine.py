@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from asyncplay.config import Config
+from asyncplay.config.loading import Config
 from asyncplay.doctor import machine
 from asyncplay.doctor.finding import Finding
 from asyncplay.doctor.neighbours import look_at_neighbours
-from asyncplay.model.cores import quota_cores, usable_cores
+from asyncplay.machine import quota_cores, usable_cores
 
 
 def look(config: Config, folder: Path) -> Iterator[Finding]:

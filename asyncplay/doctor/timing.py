@@ -13,11 +13,11 @@ from pathlib import Path
 
 from asyncplay.doctor.finding import Finding
 from asyncplay.doctor.machine import nearest
+from asyncplay.methods.roles import be_worker
 from asyncplay.pools.birth import Entry
 from asyncplay.pools.local import LocalPool
 from asyncplay.wire.codec import HEADER
 from asyncplay.wire.pipe import BlockingPipe
-from asyncplay.worker.main import run as worker_entry
 
 SYNCS, SYNC_BYTES = 20, 4096
 ROUNDS, ROUND_BYTES = 300, 4096
@@ -56,7 +56,7 @@ def judge_sync(milliseconds: list[float], folder: Path) -> Finding:
 
 async def look_at_workers() -> list[Finding]:
     """Start one real worker and one that only echoes; both are gone afterwards."""
-    started_s = await _first_word_s(worker_entry)
+    started_s = await _first_word_s(be_worker)
     if math.isinf(started_s):
         return [judge_spawn(started_s)]
     return [judge_spawn(started_s), judge_round_trip(await _round_trip_us())]

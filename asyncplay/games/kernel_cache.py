@@ -166,15 +166,14 @@ def is_damaged(file: Path) -> bool:
 
 
 def source_hash() -> str:
-    """A hash over the sources of games/, search/ and what they take constants and helpers from, names included.
+    """A hash over the sources of games/, search/, solve/ and what they take constants and helpers from, names included.
 
     numba's version is in it: no version can be trusted to unpickle what another one wrote.
     """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(
-        [*root.glob("games/**/*.py"), *root.glob("search/**/*.py"), root / "rng.py", root / "payloads.py"]
-    ):
+    rooms = (path for room in ("games", "search", "solve") for path in root.glob(f"{room}/**/*.py"))
+    for path in sorted([*rooms, root / "rng.py", root / "payloads.py"]):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from asyncplay.errors import AsyncplayError
+from asyncplay.machine import thread_plan, usable_cores
 from asyncplay.model.backend import Backend
 from asyncplay.model.backends.sim import SimBackend, SimSpeed
-from asyncplay.model.cores import thread_plan, usable_cores
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Positions
 

@@ -13,20 +13,20 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Mapping
 
 from asyncplay.wire.codec import decode, encode
 from asyncplay.wire.messages import Ping, Pong
 from asyncplay.wire.pipe import BlockingPipe
-from asyncplay.worker.core import Worker
-from asyncplay.worker.roles import ROLES
+from asyncplay.worker.core import MakePlayer, Worker
 
 
-def run(number: int, data: socket.socket, control: socket.socket) -> None:
-    """Be worker ``number`` until told to stop; never returns, the process ends here."""
+def run(roles: Mapping[str, MakePlayer], number: int, data: socket.socket, control: socket.socket) -> None:
+    """Be worker ``number`` with these roles until told to stop; never returns, the process ends here."""
     gc.freeze()  # the collector need not walk through what was imported
     threading.Thread(target=_answer_pings, args=(BlockingPipe(control),), daemon=True).start()
     with contextlib.suppress(EOFError):
-        serve(Worker(number, os.getpid(), ROLES), BlockingPipe(data))
+        serve(Worker(number, os.getpid(), roles), BlockingPipe(data))
     os._exit(0)  # without the interpreter's own end, which would wait for threads
 
 

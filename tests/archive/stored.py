@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from asyncplay import games, rng
-from asyncplay.config import Config, GameSection, dump
+from asyncplay.config.loading import Config, GameSection, dump
 from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, VersionEntry
-from asyncplay.data.mark import Mark
 from asyncplay.data.store import Store, open_store
+from asyncplay.data.watermark import Mark
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
 from asyncplay.records import Record
 from asyncplay.search.layout import CHANCE_STREAM

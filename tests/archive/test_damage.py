@@ -12,9 +12,9 @@ from stored import make_run, random_game
 from asyncplay import games
 from asyncplay.archive.verify import Verified, as_ranges, repair, repair_lines, verify
 from asyncplay.data import lock
-from asyncplay.data.mark import Mark, read_mark
 from asyncplay.data.reader import StoredGame, integrity, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_store
+from asyncplay.data.watermark import Mark, read_mark
 from asyncplay.errors import AsyncplayError
 
 UNITS = range(60)

@@ -8,10 +8,11 @@ import pytest
 from stored import make_run
 
 from asyncplay import cli
-from asyncplay.data import checkpoint, disk, lock
+from asyncplay.data import checkpoint, lock
+from asyncplay.data import files as disk
 from asyncplay.data.checkpoint import Snapshot
-from asyncplay.data.mark import Mark
 from asyncplay.data.store import FILE
+from asyncplay.data.watermark import Mark
 
 SMOKE = Path(__file__).parent.parent.parent / "configs" / "smoke.toml"
 QUICK = ["--headless", "--pool.kind", "inline", "--train.units", "40", "--no-tensorboard", "--game.name", "synthetic"]

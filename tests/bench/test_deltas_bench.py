@@ -5,10 +5,10 @@ import pytest
 
 from asyncplay.bench import split
 from asyncplay.bench.deltas import FOREST, PUBLISHED_INFOSETS, TEN_TIMES, Exchange, _Young
-from asyncplay.search.exact import worth
-from asyncplay.search.forest import grow
-from asyncplay.search.mccfr import Sampler, Settings
-from asyncplay.search.regret import average_policy
+from asyncplay.solve.exact import worth
+from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.regret import average_policy
+from asyncplay.solve.synthetic_tree import grow
 
 
 def test_a_batch_of_the_published_load_sends_less_than_a_hundred_and_thirty_second_part_of_what_is_known():

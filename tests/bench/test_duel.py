@@ -7,13 +7,13 @@ import pytest
 
 from asyncplay import cli
 from asyncplay.bench.duel import Duel, Progress, measure
-from asyncplay.config import load
+from asyncplay.config.loading import load
 from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.methods.selfplay.run import load_game, save_weights
+from asyncplay.methods.sizes import net_shape
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
-from asyncplay.neural import load_game, save_weights
-from asyncplay.resume import write_config
-from asyncplay.sizes import net_shape
+from asyncplay.rundir.resume import write_config
 
 SMOKE = Path(__file__).parents[2] / "configs" / "smoke.toml"
 
@@ -85,7 +85,7 @@ def test_progress_is_told_every_twenty_seconds_and_not_oftener():
 
 
 def test_a_side_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch):
-    monkeypatch.setattr("asyncplay.memory.at_hand", lambda: 4 << 30)
+    monkeypatch.setattr("asyncplay.machine.at_hand", lambda: 4 << 30)
     for side in ("hero", "rival"):
         duel = Duel(run, rounds=8)._replace(**{side: ["search.simulations=9000000"]})
         with pytest.raises(ConfigError, match=r"^search.simulations is 9000000: it would need .*; \d+ would fit$"):
@@ -93,7 +93,7 @@ def test_a_side_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch):
 
 
 def test_a_match_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch, capsys):
-    monkeypatch.setattr("asyncplay.memory.at_hand", lambda: 4 << 30)
+    monkeypatch.setattr("asyncplay.machine.at_hand", lambda: 4 << 30)
     assert cli.main(["eval", str(run), "--simulations", "9000000"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("asyncplay: --simulations is 9000000: it would need ")

@@ -10,9 +10,9 @@ from asyncplay.bench import loads, simulated, strategies
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import ASKS, GAMES, ROWS, Solo, by_block, by_row
 from asyncplay.bench.threads import Closed, SharedEvaluator
-from asyncplay.checksum import sim_answers
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Estimates, Positions
+from asyncplay.wire.checksum import sim_answers
 
 SMALL = {
     "game": {"options": {"players": 3, "cards": 2}},

@@ -1,6 +1,6 @@
 """Results for people."""
 
-from asyncplay.bench.report import table
+from asyncplay.cli.tables import table
 
 
 def test_a_small_number_keeps_three_digits_that_say_something():

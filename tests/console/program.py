@@ -13,11 +13,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import uvloop
-from live.snapshots import NEURAL
+from monitor.snapshots import NEURAL
 
 from asyncplay.console.view import View
 from asyncplay.errors import ConfigError
-from asyncplay.live.snapshot import Snapshot
+from asyncplay.monitor.snapshot import Snapshot
 
 LOOPS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
 

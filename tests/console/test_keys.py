@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from live.snapshots import NEURAL
+from monitor.snapshots import NEURAL
 
 from asyncplay.console.keys import Request, request
 from asyncplay.console.terminal import difference, keys_in
-from asyncplay.live.snapshot import Tuned
+from asyncplay.monitor.snapshot import Tuned
 
 
 def shot(**values: str):

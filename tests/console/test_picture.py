@@ -4,7 +4,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from live.snapshots import NEURAL, SYNTHETIC
+from monitor.snapshots import NEURAL, SYNTHETIC
 from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.console import Console
 from asyncplay.console.ink import chart, colours_of, count, duration, wrap
 from asyncplay.console.layout import share_out
 from asyncplay.console.picture import Opened, draw
-from asyncplay.live.snapshot import Event, Result, Rounds, Verdict, Worker
+from asyncplay.monitor.snapshot import Event, Result, Rounds, Verdict, Worker
 
 SIZES = [(80, 24), (140, 45), (40, 10), (20, 5), (1, 1), (300, 100)]
 CLOSED = Opened()

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asyncplay.data import checkpoint, disk
+from asyncplay.data import checkpoint
+from asyncplay.data import files as disk
 from asyncplay.data.checkpoint import Damaged, Keep, Snapshot
 
 ARRAYS = {

@@ -11,16 +11,7 @@ from entry_cases import make_game
 
 from asyncplay.data.entries import EventEntry, Kept, MetricsEntry, VersionEntry
 from asyncplay.data.schema import SCHEMA_VERSION, STATEMENTS
-from asyncplay.data.store import (
-    FILE,
-    StoreError,
-    open_read_only,
-    open_store,
-    read_kept,
-    read_meta,
-    read_units,
-    row_crc,
-)
+from asyncplay.data.store import FILE, StoreError, open_read_only, open_store, read_kept, read_meta, read_units, row_crc
 from asyncplay.records import unpack
 
 META = {"game": "connect4", "options": "{}", "seed": "0", "players": "2"}

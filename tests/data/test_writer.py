@@ -12,8 +12,8 @@ from entry_cases import make_game
 
 from asyncplay.data import writer as writer_module
 from asyncplay.data.entries import EventEntry, GameEntry, Note, Written
-from asyncplay.data.mark import Mark, read_mark
 from asyncplay.data.store import Store, StoreError, open_read_only, open_store, read_kept
+from asyncplay.data.watermark import Mark, read_mark
 from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, is_transient
 
 META = {"game": "none"}

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 from numba import int64, njit
 
-from asyncplay import detach
 from asyncplay.doctor import machine
 from asyncplay.games import kernel_cache
 from asyncplay.games.kernel_cache import KernelCache, UnsafeFolder, make_private
+from asyncplay.rundir import detach
 
 SCRIPT = """
 import os, subprocess, sys

@@ -7,15 +7,7 @@ import pytest
 import torch
 from model_cases import BOARD, ENCODER, MLP, PLANES, random_positions, shaken
 
-from asyncplay.model.backends.torch_backend import (
-    AGREEMENT,
-    Engine,
-    TorchBackend,
-    agrees,
-    bucket,
-    buckets,
-    fastest,
-)
+from asyncplay.model.backends.torch_backend import AGREEMENT, Engine, TorchBackend, agrees, bucket, buckets, fastest
 from asyncplay.model.device import ON_CPU, available, open_backend
 from asyncplay.model.nets import build, build_from
 from asyncplay.model.priors import legal_priors

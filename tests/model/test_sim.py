@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from model_cases import MLP, random_positions
 
-from asyncplay.checksum import sim_answers
 from asyncplay.model.backends.sim import SimBackend, SimSpeed
+from asyncplay.wire.checksum import sim_answers
 
 
 class FakeTime:

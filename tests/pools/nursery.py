@@ -14,8 +14,8 @@ import time
 
 import psutil
 
+from asyncplay.methods.roles import be_worker
 from asyncplay.pools.local import LocalPool
-from asyncplay.worker.main import run
 
 WORKERS = 2
 PATIENCE_S = 60.0
@@ -26,7 +26,7 @@ def coordinate(told: int) -> None:
 
     async def stay() -> None:
         greeted = asyncio.Event()
-        pool = LocalPool(run)
+        pool = LocalPool(be_worker)
         links = [await pool.open(number, lambda body: greeted.set(), lambda why: None) for number in range(WORKERS)]
         os.write(told, b"s")
         await greeted.wait()

@@ -12,13 +12,13 @@ import psutil
 import pytest
 from rig import ACTIONS, PLAYERS, ROW_BYTES, inline_pool, local_pool, spine, synthetic_spec
 
-from asyncplay.checksum import sim_answers
-from asyncplay.coordinator.dispatch import Assignment, Dispatcher, Work
-from asyncplay.coordinator.ledger import Books, Ledger
-from asyncplay.coordinator.supervise import Supervisor
+from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.ledger import Books, Ledger
+from asyncplay.engine.supervise import Supervisor
 from asyncplay.errors import WireError
 from asyncplay.pools.link import Link, OnFrame, OnLost, Pool
 from asyncplay.pools.local import LocalPool
+from asyncplay.wire.checksum import sim_answers
 from asyncplay.wire.codec import decode, encode
 from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Done, Hello, Message, Ping, Pong, Stop
 

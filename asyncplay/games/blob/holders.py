@@ -1,15 +1,7 @@
 """Who has which of the cards that a player does not see: the truth, and what could be true."""
 
 from asyncplay.games import spec as contract
-from asyncplay.games.blob.layout import (
-    CARDS,
-    DECK,
-    HANDS,
-    PLAYED,
-    PLAYERS,
-    RANKS,
-    count_cards,
-)
+from asyncplay.games.blob.layout import CARDS, DECK, HANDS, PLAYED, PLAYERS, RANKS, count_cards
 from asyncplay.games.blob.worlds import allowed_suits, cards_held
 from asyncplay.games.kernels import helper, kernel
 from asyncplay.payloads import POSSIBLE_SHIFT, SEEN

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from asyncplay.checksum import sim_answers
 from asyncplay.model.backend import Prepared
 from asyncplay.payloads import Array, Estimates, Positions
+from asyncplay.wire.checksum import sim_answers
 
 PR_SET_TIMERSLACK = 29
 _sharpened = threading.local()

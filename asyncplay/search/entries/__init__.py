@@ -6,7 +6,8 @@ from typing import NamedTuple
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import Kernel, Progress, ready, warm_up
 from asyncplay.games.spec import GameSpec
-from asyncplay.search import puct, recall
+from asyncplay.search import cache as recall
+from asyncplay.search import puct
 
 
 class Entry(NamedTuple):

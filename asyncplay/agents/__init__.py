@@ -1,0 +1,1 @@
+"""Who decides for a seat: search, rules, perfect play, OpenSpiel, chance."""

@@ -1,0 +1,65 @@
+"""OpenSpiel's C++ ISMCTS as an opponent in games with hidden cards: both play by our rules.
+
+The adapter, ismcts.cc, is compiled once for the installed open_spiel, which brings its headers.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from asyncplay.agents.catalogue import is_count
+from asyncplay.agents.library import library_name
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.kernel_cache import cache_folder
+from asyncplay.games.spec import GameSpec
+
+PREFIX = "openspiel:ismcts-"
+EXPLORATION = 2.0  # OpenSpiel's usual constant, for returns within -1 .. 1 as the adapter gives them
+SOURCE = Path(__file__).with_suffix(".cc")
+OPTIONS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-w")
+
+
+def rival(against: str, game: GameSpec) -> str:
+    """What a match calls the opponent openspiel:ismcts-SIMULATIONS."""
+    simulations = against.removeprefix(PREFIX)
+    if not is_count(simulations):
+        raise AsyncplayError(f"{against!r} is no opponent; wanted is {PREFIX}SIMULATIONS")
+    if not game.is_hidden:
+        raise AsyncplayError(f"{against}: {game.name} hides nothing; use openspiel:mcts-{simulations}")
+    return library_name(library(), int(simulations), EXPLORATION)
+
+
+def library() -> Path:
+    """The compiled adapter; compiled now if it is not there yet."""
+    found = find_spec("pyspiel")
+    if found is None or found.origin is None:
+        raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'")
+    pyspiel = Path(found.origin)
+    digest = hashlib.sha256(SOURCE.read_bytes() + f"{pyspiel}{pyspiel.stat().st_mtime_ns}".encode())
+    folder = cache_folder()
+    if folder is None:
+        raise AsyncplayError(f"{PREFIX}N has no safe place for its adapter; set XDG_CACHE_HOME to a folder of your own")
+    path = folder.parent / f"ismcts-{digest.hexdigest()[:16]}.so"
+    if not path.exists():
+        _compile(pyspiel, path)
+    return path
+
+
+def _compile(pyspiel: Path, path: Path) -> None:
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    if compiler is None:
+        raise AsyncplayError(f"{PREFIX}N needs a C++ compiler; install g++, or name another one in CXX")
+    sys.stderr.write("compiling the adapter for OpenSpiel's ISMCTS\n")
+    home = pyspiel.parent
+    headers = [f"-I{home / place}" for place in ("", "open_spiel/abseil-cpp", "open_spiel/json/include")]
+    draft = path.with_suffix(f".{os.getpid()}")
+    command = [compiler, *OPTIONS, *headers, str(SOURCE), str(pyspiel), "-o", str(draft)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        complaint = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-200:])
+        raise AsyncplayError(f"{compiler} cannot compile {SOURCE.name} for {home / 'open_spiel'}: {complaint}")
+    draft.rename(path)

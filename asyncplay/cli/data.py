@@ -1,0 +1,198 @@
+"""Commands that look into runs: ``asyncplay data RUN stats|verify|export``, ``runs``, ``games`` and ``report``."""
+
+import json as json_format
+import re
+import sys
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from cyclopts import App
+
+from asyncplay.cli.kinds import MaybeLimit, MaybeSeats
+from asyncplay.errors import AsyncplayError, printable
+
+EXIT_DAMAGED = 1
+ACTIONS = ("stats", "verify", "export")
+SHOWN_FLAWS = 20
+
+data = App(name="data", help="Look into, check and export the games of a run: asyncplay data RUN stats|verify|export.")
+
+
+def in_order(words: list[str]) -> list[str]:
+    """``data RUN stats`` is said in this order; commands come before their arguments."""
+    if words[:1] != ["data"] or len(words) < 2 or words[1] in ACTIONS or words[1].startswith("-"):
+        return words
+    run, *rest = words[1:]
+    wanted = f"wanted is data RUN {'|'.join(ACTIONS)}"
+    if not rest or rest[0].startswith("-"):
+        raise AsyncplayError(f"data {run} does not say what to do; {wanted}")
+    if rest[0] not in ACTIONS:
+        culprit = run if get_close_matches(run, ACTIONS) else rest[0]
+        near = get_close_matches(culprit, ACTIONS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise AsyncplayError(f"{culprit} cannot be done to the data of a run; {hint}{wanted}")
+    return ["data", rest[0], run, *rest[1:]]
+
+
+@data.command(usage="Usage: asyncplay data RUN stats [--json]")
+def stats(run: Path, *, json: bool = False) -> int:
+    """Games, lengths, ends, win rates by seat with 95 % intervals, versions, games/min over time."""
+    from asyncplay.archive.summary import as_lines, summarize
+
+    summary = summarize(run)
+    _tell([json_format.dumps(summary.as_dict())] if json else as_lines(summary))
+    if summary.warning:
+        _warn(f"warning: {summary.warning}")
+    return 0
+
+
+@data.command(usage="Usage: asyncplay data RUN verify [--repair] [--json]")
+def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
+    """Play every game again and compare; exit status 1 where something is wrong and not repaired.
+
+    Parameters
+    ----------
+    repair
+        Save what can be saved of a damaged store into a sound one; the old file is kept beside it.
+    """
+    from asyncplay.archive import verify as room
+    from asyncplay.console.progress import bar
+
+    with bar("checking") as tell:
+        found = room.verify(run, tell)
+    lines = found.flaws[:SHOWN_FLAWS]
+    if len(found.flaws) > SHOWN_FLAWS:
+        lines.append(f"and {len(found.flaws) - SHOWN_FLAWS:,} things more")
+    result: dict[str, object] = {"run": str(run), "sound": found.sound, "flaws": found.flaws}
+    lines.append(f"{found.sound:,} games played again with the stored result")
+    if found.flaws and not repair:
+        lines.append(f"`asyncplay data {run} verify --repair` saves what can be saved")
+    if found.flaws and repair:
+        saved = room.repair(run)
+        lost = [[found.start, found.stop - 1] for found in saved.lost]
+        result["repaired"] = {"games": saved.games, "lost": lost, "cut_short": saved.cut_short}
+        result["set_aside"] = saved.set_aside
+        result["old"] = str(saved.old)
+        lines += room.repair_lines(saved)
+    _tell([json_format.dumps(result)] if json else lines)
+    return EXIT_DAMAGED if found.flaws and not repair else 0
+
+
+@data.command(usage="Usage: asyncplay data RUN export --out FILE [OPTIONS]")
+def export(
+    run: Path,
+    *,
+    out: Path,
+    format: Literal["npz", "parquet"] | None = None,  # noqa: A002  # the option's name
+    versions: str | None = None,
+    seats: MaybeSeats = None,
+    reason: Literal["rules", "limit"] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: MaybeLimit = None,
+) -> int:
+    """Write games as arrays for other programs; docs/schema.md names them.
+
+    Parameters
+    ----------
+    out
+        The file to write.
+    format
+        Without it, what the file's name ends with says which.
+    versions
+        Only games that weights of these versions played: 7 or 3-9.
+    seats
+        Only games with so many players.
+    reason
+        Only games that ended so: rules or limit.
+    since
+        Only games stored at this time or later, local time.
+    until
+        Only games stored before this time.
+    limit
+        The first so many of these.
+    """
+    from asyncplay.archive.export import export as write
+    from asyncplay.console.progress import bar
+    from asyncplay.data.reader import Choice
+
+    first, last = _version_range(versions)
+    since_s, until_s = _seconds("--since", since), _seconds("--until", until)
+    choice = Choice(first, last, seats, reason, since_s, until_s, limit)
+    with bar("exporting") as tell:
+        count = write(run, out, choice, tell, format or _format_of(out))
+    _warn(f"{count:,} games in {out}")
+    return 0
+
+
+def runs(folder: Path = Path("runs"), *, json: bool = False) -> int:
+    """List the runs in a folder: running, stopped, killed or damaged, with game, games, last version and age."""
+    import time
+    from dataclasses import asdict
+
+    from asyncplay.archive.runs import as_lines, list_runs
+
+    found = list_runs(folder, time.time())
+    _tell([json_format.dumps([asdict(run) for run in found])] if json else as_lines(found))
+    return 0
+
+
+def games(*, json: bool = False) -> int:
+    """List the games that can be trained, with their options as they are by default."""
+    from asyncplay.archive.catalogue import as_lines, catalogue
+
+    found = catalogue()
+    _tell([json_format.dumps(found)] if json else as_lines(found))
+    return 0
+
+
+def report(run: Path, *, out: Path | None = None) -> int:
+    """Write one page about a run, with plots; it opens in any browser, without a network.
+
+    Parameters
+    ----------
+    out
+        The file to write; without it, report.html in the run's folder.
+    """
+    from asyncplay.archive.report.page import write_report
+
+    target = out or run / "report.html"
+    write_report(run, target)
+    _warn(f"report: {target}")
+    return 0
+
+
+def _version_range(text: str | None) -> tuple[int | None, int | None]:
+    if text is None:
+        return None, None
+    found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if first > last:
+        raise AsyncplayError(f"--versions is {text}, must be a number or a range like 3-9")
+    return first, last
+
+
+def _seconds(option: str, moment: datetime | None) -> float | None:
+    """Since 1970."""
+    try:
+        return None if moment is None else moment.timestamp()
+    except (ValueError, OverflowError):
+        raise AsyncplayError(f"{option} is {moment}, which is out of all bounds") from None
+
+
+def _format_of(out: Path) -> Literal["npz", "parquet"]:
+    if out.suffix == ".npz":
+        return "npz"
+    if out.suffix == ".parquet":
+        return "parquet"
+    raise AsyncplayError(f"--out is {out}, must end with .npz or .parquet, or say --format")
+
+
+def _tell(lines: list[str]) -> None:
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
+
+
+def _warn(line: str) -> None:
+    sys.stderr.write(printable(line) + "\n")

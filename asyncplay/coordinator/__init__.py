@@ -1,1 +1,0 @@
-"""The process that owns the model: batching, supervision, books."""

@@ -1,0 +1,339 @@
+"""Gathers the workers' queries into batches, has them estimated and gives everybody the answer."""
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from asyncplay.config.live import Settings
+from asyncplay.engine import firing
+from asyncplay.engine.bounds import MOST_FEATURE, is_sound
+from asyncplay.engine.lane import Lane, Task
+from asyncplay.engine.tuner import Lockstep, Tuner
+from asyncplay.errors import WireError
+from asyncplay.payloads import Estimates, Positions
+from asyncplay.stats import BatchStats, Histogram
+from asyncplay.wire.messages import Answer, Ask
+
+LEAD = 2.0  # times the host's own share of a launch: late costs the device, early only a few rows
+
+Reply = Callable[[Answer], None]
+Launch = Callable[[Positions], Callable[[], Estimates]]
+
+
+class Thinkers(NamedTuple):
+    """Who may still ask before anybody is answered."""
+
+    slots: int  # live ones that think
+    left_s: float  # until the last of them leaves the live set if it stays silent
+
+
+@dataclass(slots=True, frozen=True)
+class Endpoint:
+    """A model that answers: what its rows look like, and how a batch is put on the device."""
+
+    features: int
+    actions: int
+    launch: Launch  # called on the lane's thread
+    is_timed: bool = False  # see lane.Task
+    dtype: type[np.generic] = np.uint8  # of features
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    owner: int
+    ask: Ask
+    arrived_s: float
+    reply: Reply
+    taken: int = 0  # rows that are in a batch
+    parts: list[Estimates] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return len(self.ask.features)
+
+
+class _Part(NamedTuple):
+    """Rows first .. last - 1 of a request, in a batch."""
+
+    request: _Request
+    first: int
+    last: int
+
+
+class Evaluator:
+    """Answers position queries in batches; a source of the lane.
+
+    Lifetime: as long as the lane runs. Order: rows go out in order of arrival, a batch asks one model. Limit:
+    with more than ``max_queued_rows`` inside, ``on_full(True)`` asks that nobody is read from until half of
+    them are gone. End: a worker that is still waiting when the run ends is told to stop by other means.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        tuner: Tuner | Lockstep,
+        *,
+        hard_cap_s: float,
+        max_queued_rows: int,
+        depth: int = 1,
+        thinkers: Callable[[float], Thinkers] = lambda now_s: Thinkers(0, 0.0),
+        on_full: Callable[[bool], None] = lambda is_full: None,
+    ) -> None:
+        self._settings, self._tuner = settings, tuner
+        self._hard_cap_s, self._max_queued_rows, self._depth = hard_cap_s, max_queued_rows, depth
+        self._thinkers, self._on_full = thinkers, on_full
+        self._endpoints: dict[int, Endpoint] = {}
+        self._queues: dict[int, deque[_Request]] = {}
+        self._rows = 0
+        self._rows_per_slot = 1.0
+        self._is_full = False
+        self._unsent_slots = 0  # answered, but the answer is not on its way yet
+        self._since_s = self._waited_row_s = 0.0
+        self._free_at_s = 0.0
+        self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
+        self._lane: Lane | None = None
+        self._done_rows = self._done_batches = 0
+        self._asked_rows = self._extra_rows = self._spared_rows = 0
+        self._batch_rows, self._wait_s = Histogram(), Histogram()
+        settings.listen(self._settings_changed)
+
+    def join(self, lane: Lane, *, share: float = 1.0) -> None:
+        self._lane = lane
+        lane.attach(self, share=share)
+
+    def serve(self, model: int, endpoint: Endpoint) -> None:
+        """Answer asks for ``model`` from now on; an endpoint may be replaced between two batches."""
+        self._endpoints[model] = endpoint
+
+    def submit(self, owner: int, ask: Ask, reply: Reply, now_s: float) -> None:
+        """Queue an ask; ``reply`` is called on the loop. WireError if no model takes such rows."""
+        self._check(ask)
+        self._count_waiting(now_s)
+        is_foreseen = self._is_busy_until(now_s) and self._rows > 0  # then the lane has its alarm set
+        self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
+        self._add_rows(len(ask.features))
+        self._asked_rows += len(ask.features)
+        self._extra_rows += ask.extra
+        self._spared_rows += ask.spared
+        self._rows_per_slot += 0.1 * (len(ask.features) / ask.slots - self._rows_per_slot)
+        if not is_foreseen:
+            self.wake()
+
+    def wake(self) -> None:
+        """Who is waited for may have changed."""
+        if self._lane is not None:
+            self._lane.wake()
+
+    def forget(self, owner: int) -> None:
+        """Drop what ``owner`` has queued: it is gone and waits no more."""
+        for model, requests in self._queues.items():
+            kept = deque(request for request in requests if request.owner != owner)
+            self._add_rows(sum(r.rows - r.taken for r in kept) - sum(r.rows - r.taken for r in requests))
+            self._queues[model] = kept
+        self.wake()
+
+    def reset(self) -> None:
+        """Workers or model changed: what was learned about lingering may no longer hold."""
+        self._tuner.reset()
+
+    def stats(self) -> BatchStats:
+        return BatchStats(
+            rows=self._done_rows,
+            asked_rows=self._asked_rows,
+            extra_rows=self._extra_rows,
+            spared_rows=self._spared_rows,
+            batches=self._done_batches,
+            device_s=self._lane.busy_s(self) if self._lane is not None else 0.0,
+            queued_rows=self._rows,
+            batch_rows=self._batch_rows,
+            wait_s=self._wait_s,
+            fixed_s=self._tuner.fixed_s,
+            per_row_s=self._tuner.per_row_s,
+            arm="pinned" if self._settings.pinned_s is not None else self._tuner.arm.name.lower(),
+        )
+
+    def due_in_s(self, now_s: float, running: int) -> float:
+        if self._rows == 0:
+            return math.inf
+        return firing.seconds_until_due(self._view(self._oldest(), now_s, running), self._rule())
+
+    def start(self, now_s: float) -> Task:
+        requests = self._oldest()
+        endpoint = self._endpoints[requests[0].ask.model]
+        wanted = firing.rows_due(self._view(requests, now_s, 0), self._rule())
+        parts = _take(requests, wanted)
+        n_rows = sum(part.last - part.first for part in parts)
+        for part in parts:
+            self._wait_s.add(now_s - part.request.arrived_s)
+        self._add_rows(-n_rows)
+        self._restart_waiting(now_s)
+        expected_s = self._tuner.fixed_s + self._tuner.per_row_s * n_rows
+        self._free_at_s = (self._free_at_s if self._in_flight else now_s) + expected_s
+        self._in_flight.append(expected_s)
+        return Task(
+            launch=partial(endpoint.launch, assemble(parts)),
+            landed=lambda estimates, seconds: self._landed(parts, n_rows, seconds),
+            deliver=lambda estimates: self._deliver(parts, estimates),
+            is_timed=endpoint.is_timed,
+        )
+
+    def _check(self, ask: Ask) -> None:
+        endpoint = self._endpoints.get(ask.model)
+        if endpoint is None:
+            raise WireError(f"an ask for model {ask.model}, which nobody serves")
+        if ask.features.shape[1] != endpoint.features or len(ask.features) == 0:
+            raise WireError(f"an ask of shape {ask.features.shape}, wanted rows of {endpoint.features} features")
+        if ask.features.dtype != endpoint.dtype:
+            raise WireError(f"an ask with features of {ask.features.dtype}, wanted {np.dtype(endpoint.dtype)}")
+        if endpoint.dtype is np.float32 and not is_sound(ask.features):
+            raise WireError(f"an ask with a feature that is no number from -{MOST_FEATURE:g} to {MOST_FEATURE:g}")
+        if len(ask.legal) > len(ask.features) * endpoint.actions:
+            raise WireError(
+                f"an ask for {len(ask.legal)} actions, {endpoint.actions} for each row are all that there are"
+            )
+        if np.count_nonzero(ask.legal.view(np.uint32) >= endpoint.actions):  # a negative one becomes huge
+            raise WireError(f"an ask for an action outside the {endpoint.actions} that there are")
+
+    def _oldest(self) -> deque[_Request]:
+        """The queue whose first request has waited longest."""
+        if len(self._queues) == 1:
+            return next(iter(self._queues.values()))
+        waiting = (requests for requests in self._queues.values() if requests)
+        return min(waiting, key=lambda requests: requests[0].arrived_s)
+
+    def _view(self, requests: deque[_Request], now_s: float, running: int) -> firing.View:
+        self._count_waiting(now_s)
+        thinkers = self._thinkers(now_s)
+        return firing.View(
+            rows=self._rows,
+            oldest_wait_s=now_s - requests[0].arrived_s,
+            waited_row_s=self._waited_row_s,
+            thinking=thinkers.slots + self._unsent_slots,
+            live_left_s=max(thinkers.left_s, self._hard_cap_s if self._unsent_slots else 0.0),
+            free_in_s=self._free_in_s(now_s, running),
+            rows_per_slot=self._rows_per_slot,
+        )
+
+    def _is_busy_until(self, now_s: float) -> bool:
+        """Whether the device is at work and the next batch's time has not come yet."""
+        return bool(self._in_flight) and now_s < self._free_at_s - self._lead_s()
+
+    def _free_in_s(self, now_s: float, running: int) -> float:
+        if running == 0:
+            return 0.0
+        return max(self._free_at_s - now_s, 0.0) if running < self._depth else math.inf
+
+    def _rule(self) -> firing.Rule:
+        return firing.Rule(
+            max_rows=self._settings.max_rows,
+            pinned_s=self._settings.pinned_s,
+            hard_cap_s=self._hard_cap_s,
+            arm=self._tuner.arm,
+            fixed_s=self._tuner.fixed_s,
+            lead_s=self._lead_s(),
+        )
+
+    def _lead_s(self) -> float:
+        """Where a second batch may be in flight it is launched just in time to find the device free."""
+        if self._depth == 1 or self._lane is None:
+            return 0.0
+        return min(LEAD * self._lane.host_s, self._tuner.fixed_s)
+
+    def _landed(self, parts: list[_Part], n_rows: int, seconds: float) -> None:
+        assert self._lane is not None, "a batch landed without a lane"
+        self._in_flight.popleft()
+        self._done_rows += n_rows
+        self._done_batches += 1
+        self._batch_rows.add(n_rows)
+        self._unsent_slots += sum(_completes(part) for part in parts)
+        now_s = self._lane.now_s()
+        self._free_at_s = self._lane.last_finish_s + sum(self._in_flight)  # whatever was expected of this batch
+        self._restart_waiting(now_s)
+        foreign_s = self._lane.all_busy_s - self._lane.busy_s(self)
+        self._tuner.completed(now_s - foreign_s, n_rows, seconds)
+
+    def _deliver(self, parts: list[_Part], estimates: Estimates) -> None:
+        row = action = 0
+        for part in parts:
+            offsets = part.request.ask.offsets
+            n_rows = part.last - part.first
+            n_actions = int(offsets[part.last] - offsets[part.first])
+            priors = estimates.priors[action : action + n_actions]
+            part.request.parts.append(Estimates(priors, estimates.values[row : row + n_rows], estimates.version))
+            row, action = row + n_rows, action + n_actions
+            if part.last == part.request.rows:
+                self._unsent_slots -= part.request.ask.slots
+                part.request.reply(_answer(part.request))
+
+    def _add_rows(self, n_rows: int) -> None:
+        self._rows += n_rows
+        limit = self._max_queued_rows // 2 if self._is_full else self._max_queued_rows
+        if (self._rows > limit) != self._is_full:
+            self._is_full = not self._is_full
+            self._on_full(self._is_full)
+
+    def _count_waiting(self, now_s: float) -> None:
+        self._waited_row_s += self._rows * (now_s - self._since_s)
+        self._since_s = now_s
+
+    def _restart_waiting(self, now_s: float) -> None:
+        self._waited_row_s, self._since_s = 0.0, now_s
+
+    def _settings_changed(self) -> None:
+        self._tuner.reset()
+        self.wake()
+
+
+def _take(requests: deque[_Request], wanted: int) -> list[_Part]:
+    """Cut ``wanted`` rows off the front of the queue; a request may be cut in two."""
+    parts = []
+    while wanted > 0 and requests:
+        request = requests[0]
+        last = min(request.rows, request.taken + wanted)
+        parts.append(_Part(request, request.taken, last))
+        wanted -= last - request.taken
+        request.taken = last
+        if last == request.rows:
+            requests.popleft()
+    return parts
+
+
+def assemble(parts: list[_Part]) -> Positions:
+    """Lay the parts of a batch one after another."""
+    pieces = [_positions(part) for part in parts]
+    if len(pieces) == 1:
+        return pieces[0]
+    features = np.concatenate([piece.features for piece in pieces])
+    legal = np.concatenate([piece.legal for piece in pieces])
+    widths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    offsets = np.zeros(len(features) + 1, np.int32)
+    np.cumsum(widths, out=offsets[1:])
+    return Positions(features, legal, offsets)
+
+
+def _positions(part: _Part) -> Positions:
+    ask = part.request.ask
+    if part.last - part.first == len(ask.features):
+        return Positions(ask.features, ask.legal, ask.offsets)
+    first, last = ask.offsets[part.first], ask.offsets[part.last]
+    offsets = ask.offsets[part.first : part.last + 1] - first
+    return Positions(ask.features[part.first : part.last], ask.legal[first:last], offsets)
+
+
+def _completes(part: _Part) -> int:
+    """The slots that wait for this very part."""
+    return part.request.ask.slots if part.last == part.request.rows else 0
+
+
+def _answer(request: _Request) -> Answer:
+    parts = request.parts
+    if len(parts) == 1:
+        return Answer(request.ask.ticket, parts[0].version, parts[0].priors, parts[0].values)
+    priors = np.concatenate([part.priors for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    return Answer(request.ask.ticket, min(part.version for part in parts), priors, values)

@@ -1,0 +1,86 @@
+"""Saves a run while it goes on: by time, by steps, when asked, and at its end."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Keep, Snapshot
+from asyncplay.rundir.folder import RunFolder
+
+log = logging.getLogger(__name__)
+
+FOLDER = "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When to save; 0 for never by this."""
+
+    every_s: float = 300.0
+    every_steps: int = 0
+
+
+class Saver:
+    """Writes checkpoints off the loop.
+
+    Lifetime: ``run`` is one task of the run's group; ``save`` may be called after its end. Order: one at a time, each
+    captured on the loop and written in a thread. Limit: what is asked for while one is being written shares the next.
+    End: cancelled, it lets the one being written be finished. A full disk is waited for; what else is in the way costs
+    the checkpoint, not the run.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        capture: Callable[[], Awaitable[Snapshot]],
+        *,
+        schedule: Schedule = Schedule(),  # frozen
+        keep: Keep = Keep(),  # noqa: B008  # frozen
+    ) -> None:
+        self._folder, self._capture, self._schedule, self._keep = folder, capture, schedule, keep
+        self._asked = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+        self._saved_step = 0
+        self.last: int | None = None  # number of the last one written
+
+    def request(self) -> None:
+        """Save soon."""
+        self._asked.set()
+
+    def begin_at(self, step: int) -> None:
+        """Count steps from here."""
+        self._saved_step = step
+
+    def stepped(self, step: int) -> None:
+        """Say how many training steps were made."""
+        if self._schedule.every_steps and step - self._saved_step >= self._schedule.every_steps:
+            self._saved_step = step
+            self.request()
+
+    async def run(self) -> None:
+        while True:
+            await self._until_due()
+            await self.save()
+
+    async def save(self) -> None:
+        """Save now and return when it is on disk, or the log says why not."""
+        async with self._one_at_a_time:
+            self._asked.clear()
+            await self.write(await self._capture())
+
+    async def write(self, snapshot: Snapshot) -> None:
+        """Write what was captured; once begun it is finished even if the caller is cancelled."""
+        number = await self._folder.persist(
+            "checkpoint", lambda place: checkpoint.save(place / FOLDER, snapshot, self._keep)
+        )
+        if number is not None:
+            self.last = number
+            log.info("checkpoint %06d", number)
+
+    async def _until_due(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._schedule.every_s or None):
+                await self._asked.wait()

@@ -1,0 +1,460 @@
+"""Keeps the workers alive, notices those that are not, and gives up with a diagnosis when it is hopeless.
+
+A closed pipe says that a worker is dead. A living one is suspected only when it owes us something and has been
+silent for longer than its own record explains: it is asked where it is, then killed, then replaced.
+"""
+
+import asyncio
+import contextlib
+import enum
+import errno
+import logging
+import math
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from asyncplay.engine.evaluator import Thinkers
+from asyncplay.engine.silence import Habit
+from asyncplay.errors import PoolFailed, WireError
+from asyncplay.pools.link import Link, Pool
+from asyncplay.stats import WorkerStats
+from asyncplay.wire.codec import decode, encode
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Job, Message, Ping, Pong, Stop
+
+log = logging.getLogger(__name__)
+
+LIVE_FLOOR_S, LIVE_CEILING_S = 0.002, 1.0
+MOST_STARTING = max(8, 2 * (os.cpu_count() or 1))
+MOST_DOUBLINGS = 64  # of the time before a restart; after 1,024 it would be no float any more
+MOST_TEXT = 1 << 16  # characters of what a worker says of itself that are kept and written down
+SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}  # of descriptors, processes or memory
+SHORTAGE_S = 1.0  # until a start that met one is tried again
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long is too long, in seconds."""
+
+    start_s: float = 120.0  # from spawn to hello, compiled kernels included
+    silence_floor_s: float = 5.0  # a learned limit is never below
+    silence_ceiling_s: float = 120.0  # nor above
+    backoff_s: float = 0.1  # before the first restart; doubles with each further failure
+    backoff_ceiling_s: float = 10.0
+    healthy_s: float = 30.0  # a worker this old starts with a clean record
+    window_s: float = 30.0  # the run ends when in this time
+    deaths_per_worker: int = 4  # more than this times the workers have died,
+    deaths: int = 8  # and more than this
+
+
+class Phase(enum.Enum):
+    STARTING = "starting"
+    READY = "ready"
+    SUSPECT = "suspect"
+    GONE = "gone"
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """One worker from its start to its end."""
+
+    number: int
+    phase: Phase
+    since_s: float  # in this phase
+    ready_s: float = math.inf  # when it said hello
+    habit: Habit = field(default_factory=Habit)  # of its silences while it owes us something
+    link: Link | None = None
+    pid: int = 0
+    has_work: bool = False
+    thinking: int = 1  # slots that will still ask with no answer in between
+    told: int = 0  # jobs and answers it was sent
+    heard_s: float = 0.0  # its last frame, or our last word that it has to react to
+    rows: int = 0
+    units: int = 0
+    is_leaving: bool = False
+    leave_by_s: float = math.inf  # killed if it has not left by then
+    cause: str = ""  # what it said or what we did, if that explains its end
+    stacks: str = ""
+    pinged: int = 0  # the last ticket it was sent
+    ponged: int = 0  # and the last it has answered
+
+    @property
+    def owes(self) -> bool:
+        """Whether it is its turn to speak."""
+        return self.has_work and self.thinking > 0
+
+    def send(self, message: Message, now_s: float) -> None:
+        """Give it something to react to; its silence counts from now."""
+        assert self.link is not None, "a worker is spoken to before it has a link"
+        self.link.send(encode(message))
+        self.heard_s = now_s
+
+    def tell(self, message: Message) -> None:
+        """Say something that asks for no reaction; its silence goes on counting."""
+        if self.link is not None and self.phase is not Phase.GONE:
+            self.link.send(encode(message))
+
+    def answer(self, ask: Ask, answer: Answer, now_s: float) -> None:
+        if self.phase is not Phase.GONE:
+            self.thinking += ask.slots
+            self.told += 1
+            self.rows += len(ask.features)
+            self.send(answer, now_s)
+
+    def order(self, job: Job, now_s: float) -> None:
+        self.thinking = max(self.thinking, 1) if self.has_work else 1
+        self.has_work = True
+        self.told += 1
+        self.send(job, now_s)
+
+    def asked(self, ask: Ask) -> None:
+        self.thinking = ask.thinking
+
+    def idled(self, idle: Idle) -> None:
+        """Believe it, unless it spoke before it had our last word: then it thinks again, and may stop in the middle."""
+        if idle.heard == self.told:
+            self.thinking = 0
+
+
+@dataclass(slots=True)
+class _Post:
+    """A worker's number, whoever fills it."""
+
+    number: int
+    member: Member | None = None
+    retry_at_s: float = 0.0
+    failures: int = 0  # in a row
+    restarts: int = 0
+    reason: str = ""
+    is_wanted: bool = True
+    past_rows: int = 0  # of those that filled it before
+    past_units: int = 0
+
+    @property
+    def is_vacant(self) -> bool:
+        return self.is_wanted and self.member is None
+
+
+class Listener(Protocol):
+    """Who gives the workers their work. A WireError raised in ``heard`` costs the worker that spoke."""
+
+    def ready(self, member: Member) -> None: ...
+
+    def heard(self, member: Member, message: Message, now_s: float) -> None: ...
+
+    def idle(self) -> None:
+        """A worker thinks no more: whoever waits for it need not."""
+
+    def gone(self, member: Member, *, is_blamed: bool) -> None: ...
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Holds ``workers`` posts of a pool filled.
+
+    Lifetime: ``run`` is one task of the run's group. Order: each worker's frames in order of arrival. Limit: a
+    restart waits twice as long as the one before; too many deaths in a window raise PoolFailed; where the system has
+    no descriptor, process or memory for a worker, its post waits until it has. End: every worker is told to stop, and
+    is killed if it does not.
+    """
+
+    pool: Pool
+    workers: int
+    listener: Listener
+    patience: Patience = field(default_factory=Patience)
+    clock: Callable[[], float] = time.perf_counter
+    grace_s: float = 2.0
+    say: Callable[[str], None] = lambda line: None  # to whoever started the run
+    _posts: dict[int, _Post] = field(init=False, default_factory=dict)
+    _changed: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _ended: list[Link] = field(init=False, default_factory=list)
+    _deaths: deque[tuple[float, int, str]] = field(init=False, default_factory=deque)
+    _ticket: int = field(init=False, default=0)
+    _is_paused: bool = field(init=False, default=False)
+    _is_short: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self._posts = {number: _Post(number) for number in range(self.workers)}
+
+    async def run(self) -> None:
+        try:
+            while True:
+                await self._fill_posts()
+                self._watch()
+                await self._reap()
+                await self._sleep()
+        finally:
+            await self._end_all()
+
+    def members(self) -> Iterator[Member]:
+        """All that are alive, ready or not."""
+        return (post.member for post in self._posts.values() if post.member is not None)
+
+    def thinkers(self, now_s: float) -> Thinkers:
+        """Return who may still ask; a worker silent beyond its habit is not waited for."""
+        count, left_s = 0, 0.0
+        for member in self.members():
+            if member.phase is Phase.READY and member.owes:
+                still_s = member.heard_s + member.habit.limit_s(LIVE_FLOOR_S, LIVE_CEILING_S) - now_s
+                if still_s > 0:
+                    count, left_s = count + member.thinking, max(left_s, still_s)
+        return Thinkers(count, left_s)
+
+    def pause(self, is_full: bool) -> None:
+        """Stop or go on reading from all workers, those that are yet to come included.
+
+        Whom nobody listens to is not silent: the clocks of all begin anew when reading goes on.
+        """
+        self._is_paused = is_full
+        for member in self.members():
+            member.heard_s = max(member.heard_s, self.clock())
+            if member.link is not None:
+                member.link.pause() if is_full else member.link.resume()
+
+    def resize(self, workers: int) -> None:
+        """Have this many workers: new posts are filled, the last ones leave and their work is issued again."""
+        self.workers = workers
+        for number in range(workers):
+            self._posts.setdefault(number, _Post(number)).is_wanted = True
+        for post in list(self._posts.values())[workers:]:
+            self._dismiss(post)
+        self._changed.set()
+
+    def stats(self) -> list[WorkerStats]:
+        return [self._stats(post) for post in self._posts.values()]
+
+    async def stop(self) -> None:
+        """Tell all workers to leave and return when they have, or after the grace time."""
+        for post in list(self._posts.values()):
+            self._dismiss(post)
+        deadline_s = self.clock() + self.grace_s
+        while any(self.members()) and self.clock() < deadline_s:
+            self._changed.clear()
+            await _wait(self._changed, deadline_s - self.clock())
+
+    def _dismiss(self, post: _Post) -> None:
+        """Tell whoever fills the post to leave, and nobody to come."""
+        post.is_wanted, member = False, post.member
+        if member is None or member.is_leaving:
+            return
+        member.is_leaving, member.leave_by_s = True, self.clock() + self.grace_s
+        if member.link is not None and member.phase is not Phase.STARTING:
+            member.send(Stop(), self.clock())
+        elif member.link is not None:
+            member.link.kill()
+
+    async def _end_all(self) -> None:
+        """Whatever is still there is killed; nothing is left behind."""
+        for post in self._posts.values():
+            post.is_wanted = False
+        left = list(self.members())
+        for member in left:
+            member.is_leaving = True
+            if member.link is not None:
+                member.link.kill()
+        for member in left:
+            self._lost(member, "the run ended")
+        await self._reap()
+
+    async def _fill_posts(self) -> None:
+        now_s = self.clock()
+        for post in list(self._posts.values()):  # a resize may come while one is being filled
+            if post.is_vacant and now_s >= post.retry_at_s and self._may_start():
+                await self._fill(post)
+
+    def _may_start(self) -> bool:
+        """A hundred interpreters that start together on two cores are all late; the first may do without the rest."""
+        return sum(member.phase is Phase.STARTING for member in self.members()) < MOST_STARTING
+
+    async def _fill(self, post: _Post) -> None:
+        member = Member(post.number, Phase.STARTING, self.clock())
+        post.member = member
+        try:
+            member.link = await self.pool.open(
+                post.number,
+                lambda body: self._frame(member, body),
+                lambda reason: self._lost(member, reason),
+            )
+        except OSError as error:
+            if error.errno not in SHORTAGES:
+                raise
+            member.phase, post.member, post.retry_at_s = Phase.GONE, None, self.clock() + SHORTAGE_S
+            self._tell_shortage(f"no worker can be started: {error.strerror}; it is tried again until one can", True)
+            return
+        self._tell_shortage("workers can be started again", False)
+        if self._is_paused:
+            member.link.pause()
+        if member.is_leaving:  # told to while its process was being started
+            member.link.kill()
+
+    def _tell_shortage(self, line: str, is_short: bool) -> None:
+        if is_short != self._is_short:
+            self._is_short = is_short
+            log.warning("%s", line)
+            self.say(line)
+
+    def _frame(self, member: Member, body: bytes | memoryview) -> None:
+        if member.phase is Phase.GONE:
+            return
+        message = decode(body)
+        now_s = self.clock()
+        match message:
+            case Pong():
+                self._note_stacks(member, message)
+                return  # its second thread is alive, which says nothing about the first
+            case Hello():
+                self._greet(member, message, now_s)
+            case Crash():
+                member.cause = message.reason[:MOST_TEXT]
+                log.error("worker %d crashed: %s\n%s", member.number, member.cause, message.trace[:MOST_TEXT])
+            case Bye() if not member.is_leaving:
+                raise WireError(f"worker {member.number} leaves and was not told to")
+            case Bye():
+                pass
+            case _:
+                self._listen(member, message, now_s)
+        member.heard_s = max(member.heard_s, now_s)
+
+    def _listen(self, member: Member, message: Message, now_s: float) -> None:
+        if member.phase is Phase.STARTING:
+            raise WireError(f"worker {member.number} sent a {type(message).__name__} before its hello")
+        if member.phase is Phase.SUSPECT:
+            log.info("worker %d is back after %.1f s", member.number, now_s - member.heard_s)
+            member.phase = Phase.READY
+        if member.owes:
+            member.habit.observe(now_s - member.heard_s)
+        if isinstance(message, Idle):
+            member.idled(message)
+            self.listener.idle()
+            return
+        if isinstance(message, Ask):
+            member.asked(message)
+        self.listener.heard(member, message, now_s)
+
+    def _greet(self, member: Member, hello: Hello, now_s: float) -> None:
+        if hello.protocol != PROTOCOL:
+            raise WireError(f"worker {member.number} speaks protocol {hello.protocol}, this is {PROTOCOL}")
+        if member.phase is not Phase.STARTING or hello.worker != member.number:
+            raise WireError(f"worker {member.number} greets as worker {hello.worker} or a second time")
+        member.pid, member.phase = hello.pid, Phase.READY
+        log.info("worker %d is ready after %.2f s, pid %d", member.number, now_s - member.since_s, hello.pid)
+        member.since_s = member.ready_s = now_s
+        member.send(Hello(PROTOCOL, member.number, 0), now_s)
+        if not member.is_leaving:
+            self.listener.ready(member)
+        self._changed.set()
+
+    def _note_stacks(self, member: Member, pong: Pong) -> None:
+        if not member.ponged < pong.ticket <= member.pinged:
+            raise WireError(f"worker {member.number} answers ping {pong.ticket}, which it was not sent or has answered")
+        member.ponged, member.stacks = pong.ticket, pong.stacks[:MOST_TEXT]
+        log.warning("worker %d is alive, but busy here:\n%s", member.number, member.stacks)
+
+    def _lost(self, member: Member, reason: str) -> None:
+        if member.phase is Phase.GONE:
+            return
+        member.phase, member.cause = Phase.GONE, member.cause or reason
+        post = self._posts[member.number]
+        post.member = None
+        post.past_rows, post.past_units = post.past_rows + member.rows, post.past_units + member.units
+        if member.link is not None:
+            self._ended.append(member.link)
+        if not member.is_leaving:
+            self._count_death(post, member, member.cause)
+        self.listener.gone(member, is_blamed=not member.is_leaving)
+        self._changed.set()
+
+    def _count_death(self, post: _Post, member: Member, reason: str) -> None:
+        now_s, patience = self.clock(), self.patience
+        if now_s - member.ready_s > patience.healthy_s:
+            post.failures = 0
+        wait_s = min(patience.backoff_s * 2 ** min(post.failures, MOST_DOUBLINGS), patience.backoff_ceiling_s)
+        post.failures += 1
+        post.restarts += 1
+        post.reason, post.retry_at_s = reason, now_s + wait_s
+        self._deaths.append((now_s, post.number, reason))
+        log.warning("worker %d died: %s; a new one starts in %.1f s", post.number, reason, wait_s)
+
+    def _watch(self) -> None:
+        """Look at the clock: too many deaths, starts that take too long, silences that mean something."""
+        now_s = self.clock()
+        self._check_intensity(now_s)
+        for member in list(self.members()):
+            silent_s = now_s - member.heard_s
+            if member.phase is Phase.STARTING and now_s - member.since_s > self.patience.start_s:
+                self._kill(member, f"no hello within {self.patience.start_s:g} s")
+            elif self._is_paused:
+                continue
+            elif member.phase is Phase.READY and member.owes and silent_s > self._limit_s(member):
+                self._suspect(member, silent_s, now_s)
+            elif member.phase is Phase.SUSPECT and now_s - member.since_s > self._limit_s(member):
+                self._kill(member, f"silent for {silent_s:.1f} s")
+            elif now_s > member.leave_by_s:
+                member.leave_by_s = math.inf
+                self._kill(member, "told to leave and did not")
+
+    def _limit_s(self, member: Member) -> float:
+        return member.habit.limit_s(self.patience.silence_floor_s, self.patience.silence_ceiling_s)
+
+    def _suspect(self, member: Member, silent_s: float, now_s: float) -> None:
+        log.warning(
+            "worker %d is silent for %.1f s, its limit is %.1f",
+            member.number,
+            silent_s,
+            self._limit_s(member),
+        )
+        member.phase, member.since_s = Phase.SUSPECT, now_s
+        self._ticket += 1
+        member.pinged = self._ticket
+        if member.link is not None:
+            member.link.send_control(encode(Ping(self._ticket)))
+
+    def _kill(self, member: Member, why: str) -> None:
+        member.cause = why
+        if member.link is not None:
+            member.link.kill()
+
+    def _check_intensity(self, now_s: float) -> None:
+        while self._deaths and now_s - self._deaths[0][0] > self.patience.window_s:
+            self._deaths.popleft()
+        limit = max(self.patience.deaths, self.patience.deaths_per_worker * self.workers)
+        if len(self._deaths) > limit:
+            reasons = sorted({reason for _, _, reason in self._deaths})
+            raise PoolFailed(
+                f"{len(self._deaths)} workers died within {self.patience.window_s:g} s: {'; '.join(reasons)}"
+            )
+
+    async def _reap(self) -> None:
+        """One by one, each forgotten only when it is done: a cancellation in between loses nobody."""
+        while self._ended:
+            link = self._ended[0]
+            await link.reap()
+            self._ended.remove(link)
+
+    async def _sleep(self) -> None:
+        """Until something happens or may be due."""
+        now_s = self.clock()
+        due = [self.patience.silence_floor_s / 2]
+        if self._may_start():
+            due += [post.retry_at_s - now_s for post in self._posts.values() if post.is_vacant]
+        due += [member.leave_by_s - now_s for member in self.members()]
+        if not self._ended:
+            await _wait(self._changed, max(min(due), 0.0))
+        self._changed.clear()
+
+    def _stats(self, post: _Post) -> WorkerStats:
+        member = post.member
+        state = member.phase.value if member is not None else "waiting" if post.is_wanted else "left"
+        pid, rows, units = (member.pid, member.rows, member.units) if member is not None else (0, 0, 0)
+        rows, units = post.past_rows + rows, post.past_units + units
+        return WorkerStats(post.number, state, pid, rows, post.restarts, post.reason, units)
+
+
+async def _wait(event: asyncio.Event, timeout_s: float) -> None:
+    """Not by wait_for, which before Python 3.12 forgets a cancellation that meets the event."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await event.wait()

@@ -1,0 +1,1 @@
+"""Ways to train, a folder each, and what they share."""

@@ -1,0 +1,103 @@
+"""What a tabular run that goes on must know of its past: into a checkpoint and out of it."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from pydantic import Field
+
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Count, Snapshot, State
+from asyncplay.errors import AsyncplayError
+from asyncplay.methods.mccfr.round_size import Effort
+from asyncplay.methods.mccfr.rounds import Rounds
+from asyncplay.payloads import Array
+from asyncplay.stats import LATEST_VALUES, RoundStats
+
+KIND = "tabular"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Nothing yet, unless it was read."""
+
+    stats: RoundStats = field(default_factory=RoundStats)
+    latest: Effort = field(default_factory=Effort)
+    period: int = 0
+    next_unit: int = 0
+    owed: Sequence[tuple[int, int]] = ()
+
+
+class Counts(State):
+    """What ``RoundStats`` counts."""
+
+    iterations: Count
+    nodes: Count
+    pieces: Count
+    infosets: Count
+    rows_in: Count
+    rows_out: Count
+    bytes_in: Count
+    bytes_out: Count
+
+
+class LatestState(State):
+    iterations: Count
+    nodes: Count
+    n_bytes: Count
+
+
+class TabularState(State):
+    """What ``capture`` writes."""
+
+    counts: Counts
+    latest: LatestState
+    period: Count
+    next_unit: Count
+    owed: list[tuple[Count, Annotated[int, Field(ge=1, lt=2**62)]]]
+
+
+def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Snapshot:
+    """``arrays`` are copies of the table as it is now."""
+    next_unit, owed = rounds.whereabouts()
+    counts = asdict(rounds.stats)
+    utilities = np.array(counts.pop("utilities"))
+    state = {
+        "kind": KIND,
+        "counts": counts,
+        "latest": asdict(rounds.latest),
+        "period": rounds.period,
+        "next_unit": next_unit,
+        "owed": owed,
+    }
+    return Snapshot({**arrays, "utilities": utilities}, state)
+
+
+def read(snapshot: Snapshot) -> Past:
+    """AsyncplayError if it is another kind of run's."""
+    if snapshot.state.get("kind") != KIND:
+        raise AsyncplayError("the checkpoint is not of a run that solves by table")
+    state = checkpoint.understand(TabularState, snapshot)
+    stats = RoundStats(**state.counts.model_dump())
+    utilities = array_of(snapshot, "utilities", np.float64, None)
+    stats.utilities = deque(utilities.tolist(), maxlen=LATEST_VALUES)
+    ends = [0, *(first + count for first, count in state.owed)]
+    if any(first < end for (first, _), end in zip(sorted(state.owed), sorted(ends), strict=False)):
+        raise checkpoint.unfit("owed iterations overlap")
+    if max(ends) > state.next_unit:
+        raise checkpoint.unfit(f"iterations up to {max(ends):,} are owed, of {state.next_unit:,}")
+    return Past(stats, Effort(**state.latest.model_dump()), state.period, state.next_unit, state.owed)
+
+
+def array_of(snapshot: Snapshot, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:
+    """A named array of the checkpoint, which must be finite and of this kind; of one dimension where it may grow."""
+    array = snapshot.arrays.get(name)
+    if array is None:
+        raise checkpoint.unfit(f"there is no {name}")
+    is_shaped = array.ndim == 1 if shape is None else array.shape == shape
+    if array.dtype != dtype or not is_shaped or not np.isfinite(array).all():
+        raise checkpoint.unfit(f"{name} is {array.dtype}{list(array.shape)}, which this run's never is")
+    return array

@@ -1,0 +1,253 @@
+"""A run of tabular MCCFR: workers traverse, the coordinator merges, sends back what changed, saves and measures."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from asyncplay import machine as memory
+from asyncplay.config.loading import Config, SolveSection
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Keep, Snapshot
+from asyncplay.data.policies import save_policy
+from asyncplay.engine import saver
+from asyncplay.engine.dispatch import Assignment, Work
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.ledger import Ledger, Piece
+from asyncplay.engine.saver import Saver, Schedule
+from asyncplay.errors import AsyncplayError
+from asyncplay.methods import parts as build
+from asyncplay.methods.mccfr import checkpoint as past
+from asyncplay.methods.mccfr.checkpoint import Past
+from asyncplay.methods.mccfr.round_size import Pace, idle_warning
+from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds
+from asyncplay.methods.sizes import WORKER_BYTES
+from asyncplay.monitor.figures import Figures
+from asyncplay.monitor.snapshot import Result
+from asyncplay.rundir.folder import RunFolder
+from asyncplay.solve import solvable
+from asyncplay.solve.bounds import Bounds, bounds_of
+from asyncplay.solve.deltas import MergedTable
+from asyncplay.solve.exact import Worth, worth
+from asyncplay.solve.flat import FlatGame
+from asyncplay.solve.mccfr import EXTERNAL, OUTCOME, Settings
+from asyncplay.solve.regret import average_policy, discount, new_table
+from asyncplay.wire.codec import encode
+from asyncplay.wire.messages import TraverseSpec
+
+log = logging.getLogger(__name__)
+
+MB = 1 << 20
+
+Say = Callable[[str], None]
+
+
+def n_started(config: Config) -> int:
+    """Workers that can get something to do: no more than iterations of a round or of the run."""
+    most = [count for count in (config.solve.batch, config.train.units) if count]
+    return min([build.n_workers(config), *most])
+
+
+def solver_settings(solve: SolveSection) -> Settings:
+    return Settings(
+        method=EXTERNAL if solve.method == "external" else OUTCOME,
+        is_linear=int(solve.weighting == "linear"),
+        explore_first=solve.exploration,
+        explore_last=solve.exploration_last,
+        explore_iterations=solve.exploration_iterations,
+        prune_below=solve.prune_below,
+        prune_after=solve.prune_after,
+    )
+
+
+def most_of(bounds: Bounds, piece: Piece) -> Most:
+    """What the iterations of a piece can bring."""
+    n, weight = piece.size, bounds.weight(piece.first, piece.size)
+    nodes = (n * bounds.least_nodes, n * bounds.most_nodes)
+    return Most(weight * bounds.regret, weight * bounds.total, n * bounds.value, *nodes)
+
+
+def memory_needed(game: FlatGame, workers: int) -> int:
+    """Bytes of trees and tables: everybody has its own; a round's changes are at most another table each."""
+    tree = sum(array.nbytes for array in (*game.flat, game.keys, game.actions))
+    table = 16 * game.n_entries
+    notes = 9 * game.n_entries + 4 * game.n_rows
+    return (tree + table) + workers * (tree + 2 * table + notes)
+
+
+def check_memory(game: FlatGame, workers: int, available: int) -> str:
+    """Say what the tables will take; AsyncplayError if there is not enough."""
+    needed = memory_needed(game, workers)
+    words = f"{game.n_rows:,} infosets, a table of {16 * game.n_entries / MB:,.1f} MB, {needed / MB:,.0f} MB in all"
+    if needed <= available:
+        return f"memory: {words} with {workers} workers; {available / MB:,.0f} MB are free"
+    fitting = max((count for count in range(workers) if memory_needed(game, count) <= available), default=0)
+    cure = f"use --workers {fitting} or fewer" if fitting else "a smaller game is needed"
+    raise AsyncplayError(
+        f"pool.workers is {workers}: {words}, but only {available / MB:,.0f} MB of memory are free; {cure}"
+    )
+
+
+class TabularRun:
+    """Everything of one solving run.
+
+    Lifetime: ``run`` from the first worker to the last saved table. ``drain`` finishes the round under way, so that a
+    synchronous run that is resumed goes on to the same bits as one that was never stopped.
+    """
+
+    def __init__(self, config: Config, folder: Path, say: Say, found: Snapshot | None = None) -> None:
+        self._config, self.folder, self._say = config, RunFolder(folder, say), say
+        if found is None and checkpoint.numbers(folder / saver.FOLDER):
+            raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
+        self._warm_kernels()
+        self.game = solvable.compile_game(config.game.name, config.game.options)
+        workers = n_started(config)
+        say(check_memory(self.game, workers, memory.at_hand()))
+        if warning := idle_warning(config.solve.batch, build.n_workers(config)):
+            say(f"warning: {warning}")
+            log.warning("%s", warning)
+        self.table = MergedTable(self.game.flat.offsets, new_table(self.game))
+        ledger = Ledger(config.train.units or None, is_divisible=False)
+        self.rounds = self._make_rounds(ledger, found)
+        self.spine = self._make_spine(ledger, workers)
+        self.saver = self._make_saver()
+        self._notebook = build.make_notebook(config, self.folder, self.game.players)
+        self.note, self.measure = self._notebook.note, self._notebook.measure
+        self.worth: Worth | None = None  # when it was last measured
+
+    async def run(self) -> None:
+        """Solve until the spine ends; the last table, policy and worth are saved whatever ended it."""
+        async with self._notebook:
+            self.note(
+                "start", f"seed {self._config.train.seed}, {self.rounds.stats.iterations:,} iterations done before"
+            )
+            try:
+                async with asyncio.TaskGroup() as group:
+                    services = [group.create_task(service) for service in self._services()]
+                    await self.spine.run()
+                    for service in services:
+                        service.cancel()
+            finally:
+                await self.saver.save()
+                await self._save_policy()
+                await self._measure()
+            self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._worth_words()}")
+
+    def drain(self) -> None:
+        self.spine.drain()
+
+    def checkpoint(self) -> None:
+        self.saver.request()
+
+    def figures(self) -> Figures:
+        stats = self.rounds.stats
+        results = () if self.worth is None else (Result("NashConv", self.worth.nash_conv, None, None),)
+        return Figures(
+            name="nodes",
+            total=stats.nodes,
+            unit="iterations",
+            units=stats.iterations,
+            workers=tuple(self.spine.supervisor.stats()),
+            rounds=replace(stats),
+            results=results,
+            holds=frozenset(self.spine.work.holds),
+        )
+
+    def summary(self, seconds: float) -> list[str]:
+        stats = self.rounds.stats
+        return [
+            f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
+            f"{stats.infosets:,} of {self.game.n_rows:,} infosets; {stats.bytes_in / max(stats.rows_in, 1):.1f} bytes "
+            f"a touched row in, {stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
+            f"utility {stats.utility:+.4f}{self._worth_words()}"
+        ]
+
+    def _worth_words(self) -> str:
+        return "" if self.worth is None else f"  NashConv {self.worth.nash_conv:.5f}"
+
+    def _warm_kernels(self) -> None:
+        """Compile once, before workers start: two on a cold cache would both compile."""
+        game = self._config.game
+        self._say(f"compiling the kernels to solve {game.name}, unless they are in the cache")
+        solvable.warm(
+            game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
+        )
+
+    def _make_rounds(self, ledger: Ledger, found: Snapshot | None) -> Rounds:
+        solve = self._config.solve
+        known = Past()
+        if found is not None:
+            known = past.read(found)
+            table = past.array_of(found, "table", np.float64, self.table.values.shape)
+            self.table.restore(table, past.array_of(found, "known", np.uint8, (self.table.n_rows,)))
+        ledger.skip(known.next_unit, known.owed)
+        return Rounds(
+            self.table,
+            ledger,
+            Pace(solve.batch, solve.round_nodes, int(solve.round_mb * MB)),
+            build.n_workers(self._config),
+            solve.rounds == "synchronous",
+            discount=self._discount if solve.weighting == "discounted" else None,
+            most=partial(most_of, bounds_of(self.game, solver_settings(solve))),
+            stats=known.stats,
+            latest=known.latest,
+            period=known.period,
+        )
+
+    def _discount(self, period: int) -> None:
+        solve = self._config.solve
+        discount(self.table.values, period, solve.alpha, solve.beta, solve.gamma)
+
+    def _make_spine(self, ledger: Ledger, workers: int) -> Spine:
+        config, solve = self._config, self._config.solve
+        options, solver = json.dumps(config.game.options), json.dumps(solver_settings(solve)._asdict())
+        spec = TraverseSpec(config.game.name, options, solver, solve.alpha, solve.beta, solve.gamma)
+        assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
+        spine = Spine(
+            build.make_pool(config.pool.kind),
+            Work(assignment, ledger, on_aside=self.rounds.aside, plan=self.rounds),
+            workers=workers,
+            settings=build.live_settings(config, workers, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)),
+            limits=build.limits(config),
+            patience=build.patience(config),
+            is_lockstep=config.pool.kind == "inline",
+        )
+        spine.supervisor.say = self._say
+        return spine
+
+    def _make_saver(self) -> Saver:
+        section = self._config.checkpoint
+        keep = Keep(section.keep_last, section.keep_every)
+        return Saver(self.folder, self._capture, schedule=Schedule(section.every_s), keep=keep)
+
+    def _services(self) -> list[Coroutine[Any, Any, None]]:
+        solve = self._config.solve
+        timed = [(solve.snapshot_every_s, self._save_policy), (solve.exact_every_s, self._measure)]
+        return [self.saver.run(), *(_every(seconds, task) for seconds, task in timed if seconds)]
+
+    async def _capture(self) -> Snapshot:
+        return past.capture(self.rounds, self.table.capture())
+
+    async def _save_policy(self) -> None:
+        game, iterations = self.game, self.rounds.stats.iterations
+        policy = average_policy(game, self.table.values).astype(np.float32)
+        arrays = {"policy": policy, "keys": game.keys, "actions": game.actions, "offsets": game.flat.offsets}
+        await self.folder.persist("policy", lambda place: save_policy(place, iterations, arrays))
+
+    async def _measure(self) -> None:
+        """How far the average policy is from equilibrium, in a thread, if the game is small enough."""
+        if self.game.n_histories <= self._config.solve.exact_nodes:
+            policy = average_policy(self.game, self.table.values)
+            self.worth = await asyncio.to_thread(worth, self.game, policy)
+
+
+async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        await task()

@@ -1,0 +1,76 @@
+"""Iterations of a sampling solver on a table of one's own.
+
+Between jobs the table is the merged one as the coordinator last told it: what a job changed is sent and taken back,
+and comes again merged with what others changed. Strategy sums are never told: here they begin at 0 with each job.
+"""
+
+import json
+from collections import deque
+from collections.abc import Iterator
+
+from asyncplay.solve import deltas
+from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.regret import discount
+from asyncplay.solve.solvable import compile_game
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Delta, Job, Merged, Message, TraverseSpec
+from asyncplay.worker.core import Step
+
+
+class TraversePlayer:
+    """Walks one job at a time; its memory is the tree, the table and a note of the rows that a job touches."""
+
+    def __init__(self, tickets: Iterator[int]) -> None:
+        self._sampler: Sampler | None = None
+        self._discounts: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        self._period: int | None = None  # discounts that its table has had; None: it is all zeros yet
+        self._jobs: deque[Job] = deque()
+        self._news: list[Merged] = []  # not put in yet
+
+    def take(self, job: Job) -> None:
+        if self._sampler is None:
+            self._sampler = self._make(job)
+        self._jobs.append(job)
+
+    def receive(self, message: Message) -> None:
+        assert isinstance(message, Merged), f"a traversing player was sent a {type(message).__name__}"
+        self._news.append(message)
+
+    def advance(self, now_s: float) -> Step:
+        if self._sampler is None or not self._jobs:
+            return Step([], None)
+        self._catch_up(self._sampler)
+        return Step(_walk(self._sampler, self._jobs.popleft()), 0 if self._jobs else None)
+
+    def _make(self, job: Job) -> Sampler:
+        spec = decode(job.spec[HEADER.size :])
+        assert isinstance(spec, TraverseSpec), "a job to traverse needs a spec to traverse"
+        self._discounts = (spec.alpha, spec.beta, spec.gamma)
+        deltas.warm()
+        game = compile_game(spec.game, json.loads(spec.options))
+        return Sampler(game, Settings(**json.loads(spec.solver)), job.seed)
+
+    def _catch_up(self, sampler: Sampler) -> None:
+        """Whole-table discounts first, then the rows that were told, which have them already."""
+        for news in self._news:
+            for period in range(news.period if self._period is None else self._period, news.period):
+                discount(sampler.table, period + 1, *self._discounts)
+            self._period = news.period
+            deltas.put_regrets(sampler.game.flat.offsets, sampler.table, news.rows, news.regrets)
+        self._news.clear()
+
+
+def _walk(sampler: Sampler, job: Job) -> list[Message]:
+    """Do a job and tell what it changed, in parts that fit into frames."""
+    walked = sampler.run(job.first, job.count)
+    rows, regrets, sums = sampler.withdraw()
+    offsets = sampler.game.flat.offsets
+    parts: list[Message] = []
+    entry = 0
+    for start, stop in deltas.stretches(offsets, rows) or [(0, 0)]:
+        is_last = stop == len(rows)
+        end = entry + int((offsets[rows[start:stop] + 1] - offsets[rows[start:stop]]).sum())
+        facts = (job.count, walked.nodes, float(walked.utility[0])) if is_last else (0, 0, 0.0)
+        parts.append(Delta(job.number, is_last, *facts, rows[start:stop], regrets[entry:end], sums[entry:end]))
+        entry = end
+    return parts

@@ -1,0 +1,96 @@
+"""Pieces of a run that follow from its configuration alone."""
+
+import os
+import sys
+
+from asyncplay import machine as memory
+from asyncplay.config.live import Settings
+from asyncplay.config.loading import Config
+from asyncplay.data.store import open_store, run_meta
+from asyncplay.data.writer import Pace
+from asyncplay.engine import recorder as keeper
+from asyncplay.engine.engine import Limits
+from asyncplay.engine.events import Notebook
+from asyncplay.engine.recorder import Keeper
+from asyncplay.engine.supervise import Patience
+from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.machine import usable_cores
+from asyncplay.methods.roles import ROLES, be_worker
+from asyncplay.methods.sizes import WORKER_BYTES
+from asyncplay.model.backends.sim import SimSpeed
+from asyncplay.pools.inline import InlinePool
+from asyncplay.pools.link import Pool
+from asyncplay.pools.local import LocalPool
+from asyncplay.rundir.folder import RunFolder
+from asyncplay.worker.core import Worker
+
+
+def make_pool(kind: str) -> Pool:
+    if kind == "inline":
+        return InlinePool(lambda number: Worker(number, os.getpid(), ROLES))
+    if sys.platform == "win32":
+        raise ConfigError("pool.kind is local, which needs Linux or macOS; use --pool.kind inline")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers inherit it; they have no use for more
+    return LocalPool(be_worker)
+
+
+def n_workers(config: Config) -> int:
+    return config.pool.workers or usable_cores()
+
+
+def live_settings(
+    config: Config, workers: int | None = None, *, learns: bool = False, worker_bytes: int = WORKER_BYTES
+) -> Settings:
+    """``workers``: if the run begins with another number than the configuration says; ``worker_bytes``: of one more."""
+    timeout_ms = config.batch.timeout_ms
+    return Settings(
+        timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
+        max_rows=config.batch.max_rows,
+        workers=workers or n_workers(config),
+        samples_per_insert=config.learn.samples_per_insert if learns else None,
+        worker_bytes=worker_bytes,
+        free_bytes=memory.at_hand,
+    )
+
+
+def limits(config: Config) -> Limits:
+    return Limits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows)
+
+
+def patience(config: Config) -> Patience:
+    section = config.supervise
+    return Patience(
+        start_s=section.start_s,
+        silence_floor_s=section.silence_floor_s,
+        silence_ceiling_s=max(section.silence_ceiling_s, section.silence_floor_s),
+        window_s=section.window_s,
+        deaths=section.deaths,
+        deaths_per_worker=section.deaths_per_worker,
+    )
+
+
+def make_keeper(config: Config, folder: RunFolder, players: int, *, is_resumed: bool = False) -> Keeper:
+    """Open the run's store, which must be new unless the run is resumed."""
+    section = config.store
+    store = open_store(folder.path, run_meta(config, players), section.durability)
+    if store.kept.games and not is_resumed:
+        path, games = folder.path, store.kept.games
+        store.close()
+        raise AsyncplayError(f"{path} holds a run with {games:,} games; `asyncplay train --resume {path}` goes on")
+    limits = keeper.Limits(commit_pace(config), section.queue_games)
+    return Keeper(folder, store, limits, is_lockstep=config.pool.kind == "inline")
+
+
+def make_notebook(config: Config, folder: RunFolder, players: int) -> Notebook:
+    """For a run that stores no games."""
+    meta, durability = run_meta(config, players), config.store.durability
+    return Notebook(folder, lambda: open_store(folder.path, meta, durability), commit_pace(config))
+
+
+def commit_pace(config: Config) -> Pace:
+    return Pace(config.store.commit_games, config.store.commit_ms / 1000)
+
+
+def sim_speed(config: Config) -> SimSpeed:
+    device = config.device
+    return SimSpeed(device.sim_device_ms / 1000, device.sim_host_ms / 1000, device.sim_rows_per_s)

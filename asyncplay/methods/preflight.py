@@ -1,0 +1,40 @@
+"""Whether a run of this configuration can begin: asked before there is a folder for it.
+
+Whether a game can be solved by table is known only when its tree is laid out.
+"""
+
+from asyncplay import games
+from asyncplay import machine as memory
+from asyncplay.config.loading import Config
+from asyncplay.errors import ConfigError
+from asyncplay.machine import usable_cores
+
+LOADS = ("synthetic", "forest")  # made to measure; they are no games and say themselves what they cannot do
+
+
+def require(config: Config, counted: str | None = None) -> None:
+    """AsyncplayError names what does not fit; nothing is compiled, and torch is not loaded.
+
+    ``counted``: "games" or "iters", if a flag of that name says how many units the run has.
+    """
+    unit = "games" if config.solve.method == "off" else "iters"
+    if counted not in (None, unit):
+        raise ConfigError(f"--{counted} counts nothing in this run of {config.game.name}; use --{unit}")
+    from asyncplay.methods import sizes  # numba loads here, not on --help
+
+    machine = sizes.Machine(usable_cores(), memory.at_hand())
+    if config.game.name == "synthetic":
+        sizes.require_load(config, machine)
+    if config.game.name in LOADS:
+        return
+    game = games.load(config.game.name, config.game.options)
+    if config.solve.method != "off":
+        return
+    from asyncplay.search import entries
+
+    entries.declared(game)
+    if config.net.kind == "resnet" and game.planes is None:
+        raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
+    if config.net.belief and not game.cards:
+        raise ConfigError(f"net.belief is true, but {game.name} has no hidden cards; leave it false")
+    sizes.require_selfplay(config, game, machine)

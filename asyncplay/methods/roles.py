@@ -1,0 +1,51 @@
+"""What a worker can be, by the name a job gives it. A role's module is imported when it is first needed."""
+
+import socket
+from collections.abc import Iterator, Mapping
+
+from asyncplay.worker.core import MakePlayer, Player
+from asyncplay.worker.main import run
+
+
+def _synthetic(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.synthetic.worker import SyntheticPlayer
+
+    return SyntheticPlayer(tickets)
+
+
+def _selfplay(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.selfplay.worker import SelfPlayer
+
+    return SelfPlayer(tickets)
+
+
+def _traverse(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.mccfr.worker import TraversePlayer
+
+    return TraversePlayer(tickets)
+
+
+def _match(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.selfplay.worker_match import MatchPlayer
+
+    return MatchPlayer(tickets)
+
+
+def _rebuild(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.selfplay.worker_refill import Rebuilder
+
+    return Rebuilder(tickets)
+
+
+ROLES: Mapping[str, MakePlayer] = {
+    "synthetic": _synthetic,
+    "selfplay": _selfplay,
+    "match": _match,
+    "rebuild": _rebuild,
+    "traverse": _traverse,
+}
+
+
+def be_worker(number: int, data: socket.socket, control: socket.socket) -> None:
+    """The main function of a worker's process."""
+    run(ROLES, number, data, control)

@@ -1,0 +1,103 @@
+"""What can be known of a finished game without playing it: lengths, ranges, sums, and what follows from its returns.
+
+The coordinator has no kernels, so an action that was not legal where nobody searched stays unseen. Everything else
+that would make a stored game useless, or a training step with it, is told here, before it is stored.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
+from asyncplay.payloads import Array, Floats
+from asyncplay.wire.messages import Game
+
+
+class GameFacts(NamedTuple):
+    """The rules of a run's games, as far as a record can be held against them."""
+
+    players: int
+    actions: int
+    max_decisions: int
+    is_staged: bool  # rows are worth what their stage brought
+    is_zero_sum: bool
+    most_return: float  # of a seat, in the game's own units, either way
+    reason_of: Callable[[int], str]  # why a game of so many decisions is over
+    outcome_of: Callable[[Array], Floats]  # what returns are worth to each seat
+
+
+def result_flaw(game: Game, players: int) -> str | None:
+    """Say why nobody can have got this."""
+    if len(game.returns) != players:
+        return f"returns of {len(game.returns)} seats, there are {players}"
+    if not np.isfinite(game.returns).all():
+        return "a return that is no finite number"
+    return None if is_within(game.outcome, 1.0) else "an outcome outside -1 to 1"
+
+
+def record_flaw(game: Game, facts: GameFacts, *, seed: int, version: int) -> str | None:
+    """Say why the record or the rows of a game cannot be as they are.
+
+    ``seed`` is its unit's, ``version`` the newest that has answered. That the rows are for the network is checked
+    elsewhere.
+    """
+    if game.seed != seed:
+        return f"seed {game.seed}, its unit has {seed}"
+    return (
+        result_flaw(game, facts.players)
+        or _ending_flaw(game, facts)
+        or _decisions_flaw(game, facts, version)
+        or (_rows_flaw(game, facts) if len(game.decisions) else None)
+    )
+
+
+def _ending_flaw(game: Game, facts: GameFacts) -> str | None:
+    n_decisions, returns = len(game.actions), game.returns
+    if not 0 < n_decisions <= facts.max_decisions:
+        return f"{n_decisions} decisions, a game has 1 to {facts.max_decisions}"
+    if game.reason != facts.reason_of(n_decisions):
+        return f"{game.reason[:20]!r} for the reason of its end after {n_decisions} decisions"
+    if not is_within(returns, facts.most_return):
+        return f"a return beyond {facts.most_return:g}"
+    if facts.is_zero_sum and abs(returns.sum()) > SLACK * facts.most_return:
+        return "returns that do not add up to 0"
+    return None if is_within(game.outcome - facts.outcome_of(returns), 0.0) else "an outcome that is not its returns'"
+
+
+def _decisions_flaw(game: Game, facts: GameFacts, version: int) -> str | None:
+    decisions = game.decisions
+    if _largest(game.actions) >= facts.actions:
+        return f"an action outside the {facts.actions} that there are"
+    if _largest(decisions) >= len(game.actions) or np.count_nonzero(decisions[1:] > decisions[:-1]) + 1 < len(
+        decisions
+    ):
+        return f"rows that are not in the order of its {len(game.actions)} decisions"
+    if _largest(game.seats) >= facts.players:
+        return f"a seat outside its {facts.players}"
+    return None if _largest(game.versions) <= version else f"weights of a version outside 0 to {version}"
+
+
+def _rows_flaw(game: Game, facts: GameFacts) -> str | None:
+    """Of a game with at least one row, whose seats and decisions are sound."""
+    legal, starts, counts = game.legal, game.offsets[:-1], game.offsets[1:] - game.offsets[:-1]
+    is_first = np.zeros(len(legal), np.bool_)
+    is_first[starts] = True
+    if np.count_nonzero((legal[1:] > legal[:-1]) | is_first[1:]) + 1 < len(legal):
+        return "legal actions that do not ascend"
+    if not np.logical_or.reduceat(legal == game.actions[game.decisions].repeat(counts), starts).all():
+        return "a decision that was not legal"
+    is_share = game.targets.min() >= 0.0 and game.targets.max() <= 1.0
+    if not (is_share and is_within(np.add.reduceat(game.targets, starts, dtype=np.float64) - 1.0, 0.0)):
+        return "a policy that does not share out 1"
+    if game.features.dtype == np.float32 and not is_sound(game.features):
+        return f"a feature that is no number from -{MOST_FEATURE:g} to {MOST_FEATURE:g}"
+    if facts.is_staged:
+        return None if is_within(game.values, 1.0) else "a value outside -1 to 1"
+    seats = (game.seats[:, None] + np.arange(facts.players)) % facts.players
+    return None if is_within(game.values - game.outcome[seats], 0.0) else "values that are not its outcome"
+
+
+def _largest(numbers: Array) -> int:
+    """The largest of whole numbers, a negative one counting as huge; -1 of none."""
+    return int(numbers.view(f"u{numbers.itemsize}").max()) if len(numbers) else -1

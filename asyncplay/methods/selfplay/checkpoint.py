@@ -1,0 +1,195 @@
+"""What a run of neural self-play remembers of itself: into a checkpoint and out of it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
+
+from asyncplay.config.loading import Config
+from asyncplay.data import checkpoint
+from asyncplay.data.checkpoint import Count, Snapshot, State
+from asyncplay.data.entries import Kept
+from asyncplay.data.reader import last_version, reading
+from asyncplay.data.store import read_kept, read_units
+from asyncplay.data.watermark import loss, read_mark
+from asyncplay.engine.limiter import Counts, Held
+from asyncplay.engine.tuner import TunerState
+from asyncplay.errors import AsyncplayError
+from asyncplay.methods.selfplay.arena import Score
+from asyncplay.methods.selfplay.trainer import Progress, Published
+from asyncplay.model.learner import Learner, Saved
+from asyncplay.model.nets import check_weights
+from asyncplay.model.weights import Weights
+from asyncplay.payloads import Array
+
+KIND = "neural"
+
+
+class ArenaMemory(NamedTuple):
+    """Whom the next arena meets, and what the last one showed."""
+
+    version: int
+    weights: Weights
+    results: Mapping[str, Score]
+
+
+class Memory(NamedTuple):
+    """What a run goes on from, besides its learner and its store.
+
+    Which rows a training batch has follows from the seed and the learner's steps: they are its random state.
+    """
+
+    published: Published
+    last_version: int  # that was ever given
+    kept: Kept  # where the store stood
+    held: Held | None  # to what play and training held; an older checkpoint does not say
+    arena: ArenaMemory
+    tuner: TunerState | None
+
+
+class PublishedState(State):
+    version: Count
+    step: Count
+    age_s: float = Field(ge=0)
+    last_version: Count
+
+
+class LimiterState(State):
+    """An older checkpoint has no ratio."""
+
+    inserted: Count
+    ratio: float | None = Field(None, gt=0)
+    shift_rows: float = 0.0
+
+
+class StoreState(State):
+    number: Count
+    games: Count
+    rows: Count
+
+
+class ArenaState(State):
+    model_config = ConfigDict(allow_inf_nan=True)  # of one game there is no interval
+
+    version: Count
+    results: dict[str, Score]
+
+
+class TunerFacts(State):
+    arm: Literal["NONE", "INTEGRAL", "HALF", "ALL"]
+    fixed_s: float = Field(ge=0)
+    per_row_s: float = Field(ge=0)
+    records: dict[Literal["NONE", "INTEGRAL", "HALF", "ALL"], tuple[float, float, float]]
+
+
+class NeuralState(State):
+    """What ``remember`` writes, as far as it is read back."""
+
+    learner: str
+    published: PublishedState
+    limiter: LimiterState
+    store: StoreState
+    arena: ArenaState
+    tuner: TunerFacts | None
+
+
+class Stored(NamedTuple):
+    """What the store says of the run so far; it goes on from here, wherever the checkpoint was made."""
+
+    units: NDArray[np.int64]  # that are done
+    kept: Kept
+    last_version: int
+
+
+def recall(found: Snapshot | None, learner: Learner, now_s: float) -> Memory:
+    """Make ``learner`` what it was and return the rest; where nothing was found, that of a new run.
+
+    ``now_s`` is the trainer's clock.
+    """
+    if found is None:
+        weights = learner.weights()
+        return Memory(Published(0, weights, 0, now_s), 0, Kept(), None, ArenaMemory(0, weights, {}), None)
+    if found.state.get("kind") != KIND:
+        raise AsyncplayError("the checkpoint is not of a run that trains a network")
+    arrays, state = found.arrays, checkpoint.understand(NeuralState, found)
+    published, arena, pace = state.published, state.arena, state.limiter
+    try:
+        learner.load(Saved(_of("learner", arrays), state.learner))
+        for part in ("published", "arena"):
+            check_weights(learner.shape, _of(part, arrays))
+    except AsyncplayError as error:
+        raise checkpoint.unfit(str(error)) from None
+    return Memory(
+        published=Published(published.version, _of("published", arrays), published.step, now_s - published.age_s),
+        last_version=published.last_version,
+        kept=Kept(state.store.number, state.store.games, state.store.rows),
+        held=None if pace.ratio is None else Held(pace.inserted, pace.ratio, pace.shift_rows),
+        arena=ArenaMemory(arena.version, _of("arena", arrays), arena.results),
+        tuner=None if state.tuner is None else TunerState(**state.tuner.model_dump()),
+    )
+
+
+def remember(
+    config: Config,
+    progress: Progress,
+    *,
+    counts: Counts,
+    held: Held,
+    kept: Kept,
+    arena: ArenaMemory,
+    tuner: TunerState | None,
+) -> Snapshot:
+    """What a checkpoint keeps. ``progress`` was taken between two steps."""
+    published, settings = progress.published, config.model_dump()
+    arrays = _named("learner", progress.learner.tensors) | _named("published", published.weights)
+    state = {
+        "kind": KIND,
+        "config": settings,
+        "config_sha256": hashlib.sha256(json.dumps(settings).encode()).hexdigest(),
+        "learner": progress.learner.facts,
+        "published": {
+            "version": published.version,
+            "step": published.step,
+            "age_s": progress.age_s,
+            "last_version": progress.last_version,
+        },
+        "limiter": counts._asdict() | held._asdict(),
+        "store": kept._asdict(),
+        "arena": {
+            "version": arena.version,
+            "results": {name: score._asdict() for name, score in arena.results.items()},
+        },
+        "tuner": None if tuner is None else asdict(tuner),
+    }
+    return Snapshot(arrays | _named("arena", arena.weights), state)
+
+
+def read_stored(folder: Path) -> Stored:
+    with reading(folder, is_live=True) as connection:
+        return Stored(read_units(connection), read_kept(connection), last_version(connection) or 0)
+
+
+def losses(folder: Path, kept: Kept, known: Kept) -> list[str]:
+    """A line for each way in which the store is behind what was known of it: it was rolled back or damaged."""
+    lines = [loss(kept, read_mark(folder))]
+    if kept.number < known.number or kept.games < known.games:
+        lines.append(
+            f"run.sqlite has {kept.games:,} games, the last one number {kept.number:,}, but the checkpoint knew of "
+            f"{known.games:,} up to {known.number:,}: it is an older copy or was damaged; what is lost is played again"
+        )
+    return [line for line in lines if line is not None]
+
+
+def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def _of(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    start = f"{prefix}/"
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -1,0 +1,119 @@
+"""The parts of a training run that follow from its configuration and its past."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from asyncplay.config.loading import Config
+from asyncplay.data.checkpoint import Keep
+from asyncplay.data.replay import Replay, Window
+from asyncplay.data.window import count_rows
+from asyncplay.engine.dispatch import Dispatcher
+from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.limiter import Counts, Held, Limiter, Pace
+from asyncplay.engine.saver import Schedule as SaveSchedule
+from asyncplay.games.spec import GameSpec, end_reason, outcome_of
+from asyncplay.methods.selfplay.check import GameFacts
+from asyncplay.methods.selfplay.checkpoint import Stored
+from asyncplay.methods.selfplay.refill import Missing, Rebuild
+from asyncplay.model import device
+from asyncplay.model.device import Candidate
+from asyncplay.model.learner import Learner, LearnerSettings
+from asyncplay.model.schedule import Schedule
+from asyncplay.model.shape import NetShape
+from asyncplay.wire.messages import Game
+
+LEG_ROUNDS = 8  # how often all games at a time are played before an inline run stands still
+
+
+def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
+    learn = config.learn
+    schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
+    settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
+    training = device.training_device(option.backend)
+    return Learner(shape, settings, config.train.seed, device=training, threads=_training_threads(config, option))
+
+
+def _training_threads(config: Config, option: Candidate) -> tuple[int, ...]:
+    """What training steps choose from: nothing where the user chose, or where the clock must not decide."""
+    if device.training_device(option.backend) != "cpu":
+        return ()
+    if config.device.threads or config.pool.kind == "inline":
+        return (option.threads,)
+    return tuple(sorted({1, device.usable_cores()}))
+
+
+def leg_games(config: Config) -> int:
+    """Games between two moments at which an inline run stands still."""
+    return LEG_ROUNDS * config.search.games
+
+
+def make_ledger(config: Config, stored: Stored) -> Ledger:
+    """What is stored is done, what was issued and is not stored is issued again."""
+    ledger = Ledger(config.train.units or None)
+    ledger.restore(stored.units)
+    if config.pool.kind == "inline":
+        ledger.fence(ledger.next_unit + leg_games(config))
+    return ledger
+
+
+def make_limiter(config: Config, stored: Stored, trained_rows: int, held: Held | None) -> Limiter:
+    """Counts as sampled what was trained on: a batch that was drawn last may not have been. ``held``: to what the
+    run held before; another ratio counts from there on."""
+    learn = config.learn
+    band = int(learn.band_steps * learn.batch_rows)
+    pace = Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows)
+    limiter = Limiter(pace if held is None else pace.after(held))
+    limiter.restore(Counts(stored.kept.rows, trained_rows))
+    return limiter
+
+
+def make_replay(
+    config: Config, game: GameSpec, shape: NetShape, folder: Path, stored: Stored
+) -> tuple[Replay, Missing]:
+    """An empty window that begins where the old one did, and the rows it lacks; rows have the network's seats."""
+    section, total = config.replay, stored.kept.rows
+    window = Window(section.start_rows, section.exponent, section.capacity_rows, section.half_life_rows or None)
+    missing = Missing(total - window.rows(total), total)
+    n_rows = count_rows(folder, missing.first_row, missing.stop_row)
+    cards = shape.beliefs // shape.players
+    replay = Replay(game.features, game.feature_dtype, shape.players, cards=cards, window=window)
+    replay.begin_at(total - n_rows, missing=n_rows)
+    return replay, missing
+
+
+def make_rebuild(
+    config: Config,
+    folder: Path,
+    replay: Replay,
+    dispatcher: Dispatcher,
+    players: int,
+    *,
+    check: Callable[[Game, int], None],
+) -> Rebuild:
+    options = json.dumps(config.game.options)
+    seed, believes = config.train.seed, config.net.belief
+    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, seed, believes, check)
+
+
+def game_facts(game: GameSpec) -> GameFacts:
+    """What finished games are held against."""
+    most_value = (1.0 + abs(game.value_offset)) / game.value_scale
+    return GameFacts(
+        players=game.players,
+        actions=game.actions,
+        max_decisions=game.max_decisions,
+        is_staged=game.is_staged,
+        is_zero_sum=game.zero_sum,
+        most_return=most_value * (game.max_decisions if game.is_staged else 1),  # a stage has a decision at least
+        reason_of=partial(end_reason, game),
+        outcome_of=partial(outcome_of, game),
+    )
+
+
+def saving(config: Config) -> tuple[SaveSchedule, Keep]:
+    """When checkpoints are made and which are kept."""
+    section = config.checkpoint
+    return SaveSchedule(section.every_s, section.every_steps), Keep(section.keep_last, section.keep_every)

@@ -1,0 +1,334 @@
+"""Trains on what was played: takes games in, puts training steps on the lane, publishes new weights."""
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from asyncplay.data.replay import Draw, Replay, augment
+from asyncplay.engine.lane import Finish, Lane, Task
+from asyncplay.engine.limiter import Limiter
+from asyncplay.errors import WireError
+from asyncplay.methods.selfplay.rows import examples_of, misfit
+from asyncplay.model.backend import Backend, Prepared
+from asyncplay.model.learner import Learner, Saved, StepReport
+from asyncplay.model.weights import Weights, distance
+from asyncplay.payloads import Examples, Ints
+from asyncplay.stats import TrainStats
+from asyncplay.wire.messages import Game
+
+LEAST_MICRO_ROWS = 64  # a resnet's row takes 4 to 10 % longer in parts of 64, 12 to 44 % in parts of 32
+LOCKSTEP_MICRO_ROWS = 256
+FADE = 0.75  # what each step leaves of the training time per row that was measured before
+RATE_STEPS = 32  # over which steps/s are counted
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """When new weights begin to answer: after ``steps``, and then on change or age."""
+
+    steps: int = 10
+    distance: float = 0.0  # how far they must have moved, relative to their length,
+    age_s: float = math.inf  # unless this much time has passed
+
+    def is_due(self, moved: float, age_s: float) -> bool:
+        """Whether they go out, enough steps having been made."""
+        return moved >= self.distance or age_s >= self.age_s
+
+
+class Published(NamedTuple):
+    """What answers now."""
+
+    version: int
+    weights: Weights
+    step: int  # after which they were taken
+    at_s: float
+
+
+class Progress(NamedTuple):
+    """What a checkpoint keeps of a trainer, taken between two steps."""
+
+    learner: Saved
+    published: Published
+    age_s: float  # of what is published
+    last_version: int
+
+
+class _Work(NamedTuple):
+    """A turn on the lane, for somebody who waits; given up when nobody waits any more."""
+
+    run: Callable[[], Any]
+    done: asyncio.Future[Any]
+    is_last: bool  # its result is what is waited for
+
+
+class _Finished(NamedTuple):
+    """A training step; with weights if enough steps have passed to think of publishing."""
+
+    report: StepReport
+    weights: Weights | None
+
+
+class Trainer:
+    """Trains one network as its limiter allows; a source of the lane.
+
+    Lifetime: ``run`` is one task of the run's group. Order: one step after another, each in micro-batches
+    that take turns with inference; weights are published between two steps. Limit: one batch is in work at a
+    time. End: a step that is under way when ``run`` is cancelled leaves no trace.
+
+    Which batches are drawn and what is published depends on the seed and on counts alone, unless weights are
+    published by age. In lockstep, the same holds for when: training goes before inference, nothing is left to
+    another thread and micro-batches have a fixed size. On an inline lane a run is then exactly repeatable.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        backend: Backend,
+        replay: Replay,
+        limiter: Limiter,
+        *,
+        seed: int,
+        publishing: Publishing = Publishing(),  # frozen
+        turns: tuple[Ints, Ints] | None = None,  # int32[Y, F] and int32[Y, A], the symmetries of the game
+        published: Published | None = None,  # what the backend begins with; None: the learner's weights, version 0
+        last_version: int = 0,  # that was ever given; the next one is higher
+        micro_s: Callable[[], float] = lambda: math.inf,  # longest that a micro-batch shall take
+        on_published: Callable[[int, Weights], None] = lambda version, weights: None,
+        on_step: Callable[[int], None] = lambda step: None,
+        is_lockstep: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._learner, self._backend, self._replay, self._limiter = learner, backend, replay, limiter
+        self._seed, self._publishing, self._turns, self._micro_s = seed, publishing, turns, micro_s
+        self._on_published, self._on_step = on_published, on_step
+        self._is_lockstep, self._clock = is_lockstep, clock
+        self._published = published or Published(0, learner.weights(), learner.steps, clock())
+        self._last_version = max(last_version, self._published.version)
+        self._step_lock = asyncio.Lock()  # held from a draw until what follows from it is published
+        self._lane: Lane | None = None
+        self._todo: deque[_Work] = deque()
+        self._is_running = False
+        self._micro_rows, self._per_row_s = 0, 0.0
+        self._report, self._rows = StepReport(learner.steps, 0, 0.0, 0.0, 0.0, 0.0), learner.rows
+        self._ended_s: deque[float] = deque(maxlen=RATE_STEPS + 1)
+        self._version_lag = 0.0
+
+    def join(self, lane: Lane) -> None:
+        """Take turns with the lane's other source, which has a share of 1; ours follows the limiter."""
+        self._lane = lane
+        lane.attach(self, share=1.0, is_first=self._is_lockstep)
+
+    @property
+    def version(self) -> int:
+        """Of the weights that answer."""
+        return self._published.version
+
+    @property
+    def last_version(self) -> int:
+        """The newest that has ever answered, in this run or before it was resumed."""
+        return self._last_version
+
+    def check(self, game: Game) -> None:
+        """WireError if a finished game's rows are not for this network."""
+        why = misfit(game, self._learner.shape, self._replay.feature_dtype)
+        if why is not None:
+            raise WireError(f"game {game.unit} does not fit the network: {why}")
+
+    def take(self, game: Game) -> None:
+        """Add the rows of a finished game that was checked."""
+        if len(game.features):
+            self._replay.add(examples_of(game, self._learner.shape.players))
+            self._limiter.count_inserted(len(game.features))
+            self._set_share()
+
+    async def run(self) -> None:
+        """Train until cancelled."""
+        while True:
+            await self._limiter.until_can_sample()
+            async with self._step_lock:
+                await self._train()
+
+    async def progress(self) -> Progress:
+        """Take a copy of everything between two steps; the lane must be running."""
+        async with self._step_lock:
+            return self._progress(await self.on_lane(self._learner.save))
+
+    def last_progress(self) -> Progress:
+        """The same once neither this trainer nor the lane runs any more."""
+        return self._progress(self._learner.save())
+
+    async def until_at_rest(self) -> None:
+        """Return when the limiter lets no further step begin and none is under way."""
+        while True:
+            await self._limiter.until_training_waits()
+            async with self._step_lock:
+                if not self._limiter.can_sample:
+                    return
+
+    async def on_lane(self, work: Callable[[], Result]) -> Result:
+        """Run ``work`` on the lane's thread, where the learner lives, after what is queued already."""
+        result: Result = await self._queue([work])
+        return result
+
+    def stats(self) -> TrainStats:
+        counts, report = self._limiter.state(), self._report
+        return TrainStats(
+            version=self.version,
+            steps=report.step,
+            rows=self._rows,
+            steps_per_s=_rate(self._ended_s),
+            policy_loss=report.policy_loss,
+            value_loss=report.value_loss,
+            gradient_norm=report.gradient_norm,
+            learning_rate=report.learning_rate,
+            micro_rows=self._micro_rows,
+            device_s=self._lane.busy_s(self) if self._lane is not None else 0.0,
+            inserted_rows=counts.inserted,
+            window_rows=self._replay.rows,
+            age_rows=self._replay.age_rows,
+            version_lag=self._version_lag,
+            sampled_rows=counts.sampled,
+            balance=self._limiter.balance.value,
+            belief_loss=report.belief_loss,
+            counting_loss=report.counting_loss,
+        )
+
+    def due_in_s(self, now_s: float, running: int) -> float:
+        while self._todo and self._todo[0].done.cancelled():
+            self._todo.popleft()
+        return 0.0 if self._todo and not self._is_running else math.inf
+
+    def start(self, now_s: float) -> Task:
+        work = self._todo.popleft()
+        self._is_running = True
+        return Task(
+            launch=lambda: _launch(work.run),
+            landed=lambda result, seconds: self._landed(),
+            deliver=lambda result: _deliver(work, result),
+        )
+
+    def _progress(self, saved: Saved) -> Progress:
+        return Progress(saved, self._published, self._clock() - self._published.at_s, self._last_version)
+
+    async def _train(self) -> None:
+        finished = await self._step(await self._next_batch())
+        if finished.weights is not None:
+            await self._publish(finished.weights, finished.report.step)
+        self._on_step(finished.report.step)
+
+    def _landed(self) -> None:
+        self._is_running = False
+
+    async def _next_batch(self) -> Examples:
+        """Draw on the loop, so that counts alone decide what; copy elsewhere, which takes milliseconds."""
+        generator = np.random.default_rng((self._seed, self._learner.steps))
+        draw = self._replay.draw(self._limiter.batch_rows, generator)
+        self._limiter.count_sampled()
+        self._set_share()
+        batch = await self._aside(lambda: self._prepare_batch(draw, generator))
+        self._version_lag = self.version - float(batch.versions.mean())
+        return batch
+
+    def _prepare_batch(self, draw: Draw, generator: np.random.Generator) -> Examples:
+        batch = draw.gather()
+        return batch if self._turns is None else augment(batch, *self._turns, generator)
+
+    async def _step(self, batch: Examples) -> _Finished:
+        assert self._lane is not None, "a trainer joins a lane before it runs"
+        self._micro_rows = self._next_micro_rows(batch.rows)
+        *early, last = self._learner.micro_batches(batch, self._micro_rows)
+        busy_s = self._lane.busy_s(self)
+        finished: _Finished = await self._queue([*early, lambda: self._finish_step(last)])
+        self._note(finished.report, self._lane.busy_s(self) - busy_s)
+        return finished
+
+    def _finish_step(self, last: Callable[[], StepReport | None]) -> _Finished:
+        """On the lane's thread: weights are copied there, before anybody changes them again."""
+        report = last()
+        assert report is not None, "the last job of a step reports"
+        is_ripe = report.step - self._published.step >= self._publishing.steps
+        return _Finished(report, self._learner.weights() if is_ripe else None)
+
+    def _note(self, report: StepReport, device_s: float) -> None:
+        self._report = report
+        self._rows += report.rows
+        self._ended_s.append(self._clock())
+        per_row_s = device_s / report.rows
+        self._per_row_s = FADE * self._per_row_s + (1 - FADE) * per_row_s if self._per_row_s else per_row_s
+
+    def _next_micro_rows(self, batch_rows: int) -> int:
+        if self._is_lockstep:
+            return even_rows(batch_rows, LOCKSTEP_MICRO_ROWS)
+        return micro_rows(batch_rows, self._per_row_s, self._micro_s())
+
+    async def _publish(self, weights: Weights, step: int) -> None:
+        """Swap the weights in between two batches, if they are worth it."""
+        now_s = self._clock()
+        age_s = now_s - self._published.at_s
+        prepared = await self._aside(lambda: self._prepare_weights(weights, age_s))
+        if prepared is not None:
+            await self.on_lane(lambda: self._backend.swap(prepared))
+            self._published = Published(prepared.version, weights, step, now_s)
+            self._last_version = prepared.version
+            self._on_published(prepared.version, weights)
+
+    def _prepare_weights(self, weights: Weights, age_s: float) -> Prepared | None:
+        moved = distance(weights, self._published.weights)
+        is_due = self._publishing.is_due(moved, age_s)
+        return self._backend.prepare(weights, self._last_version + 1) if is_due else None
+
+    async def _aside(self, work: Callable[[], Result]) -> Result:
+        """Away from the loop, or right here where the order of things must not depend on threads."""
+        return work() if self._is_lockstep else await asyncio.to_thread(work)
+
+    def _queue(self, works: list[Callable[[], Any]]) -> asyncio.Future[Any]:
+        """Put works on the lane, a turn each; the future gets what the last one returns."""
+        assert self._lane is not None, "a trainer joins a lane before it works"
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        last = len(works) - 1
+        self._todo.extend(_Work(work, done, place == last) for place, work in enumerate(works))
+        self._lane.wake()
+        return done
+
+    def _set_share(self) -> None:
+        if self._lane is not None:
+            inference, training = self._limiter.shares()
+            self._lane.set_share(self, training / inference)
+
+
+def micro_rows(batch_rows: int, per_row_s: float, most_s: float) -> int:
+    """Rows of a micro-batch that takes ``most_s`` at most, where that leaves it a decent size."""
+    if most_s == math.inf:
+        return batch_rows
+    fitting = int(most_s / per_row_s) if per_row_s > 0 else LEAST_MICRO_ROWS
+    return even_rows(batch_rows, max(fitting, LEAST_MICRO_ROWS))
+
+
+def even_rows(batch_rows: int, most_rows: int) -> int:
+    """Cut a batch into as few parts as ``most_rows`` allows, all about equally long."""
+    parts = math.ceil(batch_rows / most_rows)
+    return math.ceil(batch_rows / parts)
+
+
+def _launch(work: Callable[[], Any]) -> Finish:
+    """All of it is done at launch: the learner belongs to the thread that launches."""
+    result = work()
+    return lambda: result
+
+
+def _deliver(work: _Work, result: Any) -> None:
+    if work.is_last and not work.done.cancelled():
+        work.done.set_result(result)
+
+
+def _rate(times_s: deque[float]) -> float:
+    elapsed_s = times_s[-1] - times_s[0] if times_s else 0.0
+    return (len(times_s) - 1) / elapsed_s if elapsed_s > 0 else 0.0

@@ -1,0 +1,68 @@
+"""Stored games made into training rows again: records in, the messages of their games out."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from asyncplay.games.kernels import ready
+from asyncplay.games.spec import GameSpec
+from asyncplay.methods.selfplay.seats import load_game, tell_rows
+from asyncplay.payloads import Array
+from asyncplay.records import unpack
+from asyncplay.search import entries
+from asyncplay.search.rebuilt import notes_of, rebuild_rows
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Game, Job, Message, RebuildSpec
+from asyncplay.worker.core import Step
+
+STEP_GAMES = 4  # rebuilt at a time: with 16 the first new game after a resume came twice as late
+
+
+class _Stored(NamedTuple):
+    job: int
+    unit: int
+    seed: int
+    returns: Array  # float64[P]
+    record: bytes
+    believes: bool
+
+
+class Rebuilder:
+    """Plays stored games again, in the order they come; a unit is a game."""
+
+    def __init__(self, tickets: Iterator[int]) -> None:
+        self._todo: deque[_Stored] = deque()
+        self._game: GameSpec | None = None
+
+    def take(self, job: Job) -> None:
+        spec = decode(job.spec[HEADER.size :])
+        assert isinstance(spec, RebuildSpec), "a rebuilder needs its own spec"
+        self._game = self._game or load_game(spec.game, spec.options)
+        self._todo.extend(_stored_games(job, spec))
+
+    def receive(self, message: Message) -> None:
+        raise AssertionError(f"a rebuilder asks nothing, but was sent a {type(message).__name__}")
+
+    def advance(self, now_s: float) -> Step:
+        n_games = min(STEP_GAMES, len(self._todo))
+        messages: list[Message] = [self._rebuild(self._todo.popleft()) for _ in range(n_games)]
+        return Step(messages, 0 if self._todo else None)
+
+    def _rebuild(self, stored: _Stored) -> Game:
+        assert self._game is not None, "a job brings its game"
+        record = unpack(stored.record)
+        notes = notes_of(self._game, stored.seed, record, stored.returns)
+        entry = entries.load(self._game)
+        rows = rebuild_rows(self._game, entry.rebuild, notes, record, ready(entry.reveal) if stored.believes else None)
+        return tell_rows(self._game, notes, rows, job=stored.job, unit=stored.unit)
+
+
+def _stored_games(job: Job, spec: RebuildSpec) -> Iterator[_Stored]:
+    records = np.concatenate([[0], spec.record_ends])
+    returns = np.concatenate([[0], spec.return_ends])
+    for place, unit in enumerate(range(job.first, job.first + job.count)):
+        paid = spec.returns[returns[place] : returns[place + 1]].copy()  # what comes off the wire is read-only
+        record = spec.records[records[place] : records[place + 1]]
+        yield _Stored(job.number, unit, int(spec.seeds[place]), paid, record, spec.believes)

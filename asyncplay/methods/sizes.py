@@ -1,0 +1,262 @@
+"""The sizes of a run that follow from its configuration: its network, and the memory it needs before it begins.
+
+Reckoned is what is surely filled: trees, caches and batches as they are laid out, copies of the weights, the replay
+window up to ``replay.start_rows``, beyond which it grows for days. Nothing is allocated, and torch is not loaded.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from asyncplay.config.loading import Config
+from asyncplay.errors import ConfigError
+from asyncplay.games.spec import GameSpec
+from asyncplay.model.shape import NetShape
+from asyncplay.search.beliefs import believing_columns
+from asyncplay.search.group import make_settings, make_sizes
+from asyncplay.search.layout import Settings, Sizes, needed_bytes
+from asyncplay.wire.codec import MAX_FRAME_BYTES
+
+MOST_SEATS = 8
+MB = 1 << 20
+COORDINATOR_BYTES, WORKER_BYTES = 256 * MB, 64 * MB  # processes that have loaded their libraries and nothing else
+WEIGHT_COPIES = 12  # network, gradients, two moments, mean; published, served, two of the arena; a checkpoint's
+MICRO_ROWS = 256  # rows of a training step whose activations are there at a time
+MOST_NUMBERS = 2**31 - 1  # trees count their nodes and edges by 32 bits
+
+
+class Need(NamedTuple):
+    """Bytes for one thing, and the keys of the configuration that it grows with."""
+
+    keys: tuple[str, ...]
+    n_bytes: int
+
+
+class Machine(NamedTuple):
+    """What there is."""
+
+    cores: int
+    free_bytes: int
+
+
+class Blame(NamedTuple):
+    """Why a configuration is refused, and which keys may have caused it."""
+
+    keys: tuple[str, ...]
+    excess: str
+
+
+class Limit(NamedTuple):
+    """Something of which a run may have only so much."""
+
+    most: int
+    amount: Callable[[Config], int]
+    blame: Callable[[Config], Blame]
+
+
+NO_NAMES: Mapping[str, str] = {}
+
+
+def net_shape(config: Config, game: GameSpec) -> NetShape:
+    net = config.net
+    planes = game.planes if net.kind == "resnet" else None
+    is_for_any = net.kind == "blobnet" and not net.belief  # beliefs are about so many players
+    seats = MOST_SEATS if is_for_any else game.players
+    beliefs = game.cards * seats if net.belief else 0
+    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes, beliefs=beliefs)
+
+
+def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:
+    """ConfigError names the key that asks for too much, and a value that would fit."""
+    keys = ("search.games", "search.worlds", "search.leaves", "search.simulations")
+    limits = [
+        _memory_limit(partial(selfplay_needs, game=game), machine.free_bytes),
+        *_group_limits(game, keys, _own_sizes),
+        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes),
+    ]
+    _check(_settled(config, machine.cores), limits)
+
+
+def require_match(config: Config, game: GameSpec, machine: Machine, names: Mapping[str, str]) -> None:
+    """The same of a match as ``[arena]`` describes it; ``names``: what its keys are called where they were typed."""
+    limits = [
+        _memory_limit(partial(_match_needs, game=game), machine.free_bytes),
+        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes),
+    ]
+    _check(_settled(config, machine.cores), limits, names)
+
+
+def require_load(config: Config, machine: Machine) -> None:
+    """The same of a synthetic load."""
+
+    def block(changed: Config) -> int:
+        load = changed.load
+        return min(load.slots, load.message_rows) * (load.row_bytes + 4 * load.actions + 4)
+
+    keys = ("load.message_rows", "load.row_bytes", "load.actions")
+    limits = [_memory_limit(load_needs, machine.free_bytes), _frame_limit(keys, block)]
+    _check(_settled(config, machine.cores), limits)
+
+
+def selfplay_needs(config: Config, game: GameSpec) -> list[Need]:
+    """What a run that trains a network fills; its configuration says how many workers there are."""
+    search, shape, workers = config.search, net_shape(config, game), config.pool.workers
+    columns = believing_columns(game) if config.net.belief else game.players
+    answer_bytes = 24 + 4 * game.max_legal + 4 * columns
+    n_caches = 0 if config.pool.kind == "inline" else workers
+    row_bytes = _feature_bytes(game) + 8 * game.max_legal + 4 * shape.players + 16 + 2 * game.cards
+    replay, units = config.replay, config.train.units or math.inf
+    window_rows = int(min(replay.start_rows, replay.capacity_rows, units * game.max_decisions))
+    trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), _settings(config, game))
+    return [
+        *_match_needs(config, game),
+        Need(("search.games", "search.simulations", "search.worlds", "search.leaves"), trees),
+        Need(("search.cache_positions",), n_caches * search.cache_positions * answer_bytes),
+        Need(("net.width", "net.blocks"), 4 * (WEIGHT_COPIES * shape.n_weights + MICRO_ROWS * shape.n_activations)),
+        Need(("learn.batch_rows",), 2 * config.learn.batch_rows * row_bytes),
+        Need(("replay.start_rows", "replay.capacity_rows"), window_rows * row_bytes),
+        Need(("store.queue_games",), config.store.queue_games * game.max_decisions * row_bytes),
+    ]
+
+
+def load_needs(config: Config) -> list[Need]:
+    """What a synthetic load fills: rows that are thought of, asked and answered."""
+    load = config.load
+    n_bytes = 3 * load.slots * (load.row_bytes + 8 * load.actions + 48)
+    return [_process_need(config), Need(("load.slots", "load.row_bytes", "load.actions"), n_bytes)]
+
+
+def worker_bytes(config: Config, game: GameSpec, cores: int) -> int:
+    """What one more worker of a run that trains a network takes."""
+    config = _settled(config, cores)
+    shared = ("net.width", "learn.batch_rows", "replay.start_rows", "store.queue_games")
+    needs = [need for need in selfplay_needs(config, game) if need.keys[0] not in shared]
+    return (sum(need.n_bytes for need in needs) - COORDINATOR_BYTES) // config.pool.workers
+
+
+def told(n_bytes: float) -> str:
+    """In words."""
+    return f"{n_bytes / MB:,.0f} MB" if n_bytes < 10_000 * MB else f"{n_bytes / 1024 / MB:,.0f} GB"
+
+
+def _settled(config: Config, cores: int) -> Config:
+    """With the number of workers that 0 stands for."""
+    return config if config.pool.workers else _with(config, "pool.workers", cores)
+
+
+def _process_need(config: Config) -> Need:
+    processes = 0 if config.pool.kind == "inline" else config.pool.workers
+    return Need(("pool.workers",), COORDINATOR_BYTES + processes * WORKER_BYTES)
+
+
+def _match_needs(config: Config, game: GameSpec) -> list[Need]:
+    """Processes, and the trees of both sides of a match."""
+    settings, sizes = _settings(config, game), _match_sizes(config, game)
+    trees = 2 * config.pool.workers * _group_bytes(game, sizes, settings)
+    return [_process_need(config), Need(("arena.games", "arena.simulations"), trees)]
+
+
+def _settings(config: Config, game: GameSpec) -> Settings:
+    search = config.search
+    return make_settings(
+        game,
+        simulations=search.simulations,
+        worlds=search.worlds,
+        exact_decisions=search.exact_decisions,
+        leaves=search.leaves,
+        is_gumbel=search.root == "gumbel",
+    )
+
+
+def _own_sizes(config: Config, game: GameSpec) -> Sizes:
+    """Of one of the two groups that a worker with many games has."""
+    return make_sizes(game, _settings(config, game), max(math.ceil(config.search.games / config.pool.workers / 2), 1))
+
+
+def _match_sizes(config: Config, game: GameSpec) -> Sizes:
+    """Of one side."""
+    arena = config.arena
+    n_games = math.ceil(arena.games / config.pool.workers) if arena.every_s else 0
+    return make_sizes(game, _settings(config, game)._replace(simulations=arena.simulations), n_games)
+
+
+def _group_bytes(game: GameSpec, sizes: Sizes, settings: Settings) -> int:
+    return needed_bytes(game, sizes, settings) + sizes.rows * _feature_bytes(game)
+
+
+def _feature_bytes(game: GameSpec) -> int:
+    return game.features * np.dtype(game.feature_dtype).itemsize
+
+
+def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> Limit:
+    def amount(config: Config) -> int:
+        return sum(need.n_bytes for need in needs(config))
+
+    def blame(config: Config) -> Blame:
+        worst = max(needs(config), key=lambda need: need.n_bytes)
+        words = f"it would need {told(worst.n_bytes)} of memory for this, {told(amount(config))} in all"
+        return Blame(worst.keys, f"{words}, and {told(free_bytes)} are free")
+
+    return Limit(free_bytes, amount, blame)
+
+
+def _group_limits(
+    game: GameSpec, keys: tuple[str, ...], sizes_of: Callable[[Config, GameSpec], Sizes]
+) -> Iterator[Limit]:
+    """Games that think together count their trees by 32 bits and ask in one message; the simulations' key is last."""
+
+    def numbers(config: Config) -> int:
+        sizes = sizes_of(config, game)
+        return sizes.games * sizes.worlds * max(sizes.nodes_per_tree, sizes.edges_per_tree)
+
+    def block(config: Config) -> int:
+        sizes = sizes_of(config, game)
+        rows = min(sizes.rows, max(sizes.games * sizes.worlds, config.search.fill_rows))
+        return rows * (_feature_bytes(game) + 4 * game.max_legal + 4)
+
+    def blame(config: Config) -> Blame:
+        words = f"trees that think together would have {numbers(config):,} edges"
+        return Blame(keys, f"{words}, at most {MOST_NUMBERS:,} can be told apart")
+
+    yield Limit(MOST_NUMBERS, numbers, blame)
+    yield _frame_limit(keys[:-1], block)
+
+
+def _frame_limit(keys: tuple[str, ...], block: Callable[[Config], int]) -> Limit:
+    def blame(config: Config) -> Blame:
+        words = f"a worker would ask for {told(block(config))} at a time"
+        return Blame(keys, f"{words}, a message has at most {told(MAX_FRAME_BYTES)}")
+
+    return Limit(MAX_FRAME_BYTES, block, blame)
+
+
+def _check(config: Config, limits: Sequence[Limit], names: Mapping[str, str] = NO_NAMES) -> None:
+    """Blame that key of a limit which is furthest above its default, and say what value of it would fit all limits."""
+
+    def fits(changed: Config) -> bool:
+        return all(limit.amount(changed) <= limit.most for limit in limits)
+
+    for limit in limits:
+        if limit.amount(config) > limit.most:
+            keys, excess = limit.blame(config)
+            key = max(keys, key=lambda name: _value(config, name) / max(_value(Config(), name), 1))
+            low, high = 0, _value(config, key)
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if fits(_with(config, key, middle)) else (low, middle)
+            round_down = 10 ** max(len(str(low)) - 2, 0)
+            cure = f"{low // round_down * round_down} would fit" if low else "no other value would fit either"
+            raise ConfigError(f"{names.get(key, key)} is {_value(config, key)}: {excess}; {cure}")
+
+
+def _value(config: Config, name: str) -> int:
+    section, _, key = name.partition(".")
+    return int(getattr(getattr(config, section), key))
+
+
+def _with(config: Config, name: str, value: int) -> Config:
+    section, _, key = name.partition(".")
+    return config.model_copy(update={section: getattr(config, section).model_copy(update={key: value})})

@@ -1,0 +1,1 @@
+"""A load made to measure."""

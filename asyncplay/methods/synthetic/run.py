@@ -1,0 +1,100 @@
+"""A run of the synthetic load on the simulated accelerator: the whole spine with nothing to learn."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from asyncplay.config.loading import Config
+from asyncplay.engine.dispatch import Assignment, Work
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.evaluator import Endpoint
+from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.split import shares
+from asyncplay.errors import ConfigError
+from asyncplay.methods import parts as build
+from asyncplay.model.backends.sim import SimBackend
+from asyncplay.monitor.figures import Figures
+from asyncplay.rundir.folder import RunFolder
+from asyncplay.wire.codec import encode
+from asyncplay.wire.messages import SyntheticSpec
+
+PLAYERS = 2
+
+
+def make_spine(config: Config) -> Spine:
+    """A spine under the load that ``[load]`` describes."""
+    if config.device.backend not in ("auto", "sim"):
+        raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
+    backend = SimBackend(build.sim_speed(config), PLAYERS)
+    workers = min(build.n_workers(config), config.load.slots)
+    slots = shares(config.load.slots, workers)[0]
+    spec = encode(_spec(config, slots))
+    assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
+    spine = Spine(
+        build.make_pool(config.pool.kind),
+        Work(assignment, Ledger(config.train.units or None)),
+        workers=workers,
+        settings=build.live_settings(config, workers),
+        limits=build.limits(config),
+        patience=build.patience(config),
+        depth=backend.depth,
+    )
+    spine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch, is_timed=True))
+    return spine
+
+
+class SyntheticRun:
+    """The spine, and what to say about it."""
+
+    def __init__(self, config: Config, folder: Path, say: Callable[[str], None]) -> None:
+        self.folder, self.spine = RunFolder(folder, say), make_spine(config)
+        self.spine.supervisor.say = say
+        self._notebook = build.make_notebook(config, self.folder, PLAYERS)
+        self.note, self.measure = self._notebook.note, self._notebook.measure
+        self._speed = build.sim_speed(config)
+
+    async def run(self) -> None:
+        async with self._notebook:
+            self.note("start", "a synthetic load on the simulated accelerator")
+            await self.spine.run()
+            self.note("stop", f"{self.spine.ledger.books.done:,} done")
+
+    def drain(self) -> None:
+        self.spine.drain()
+
+    def checkpoint(self) -> None:
+        raise ConfigError("a synthetic load has nothing to save")
+
+    def figures(self) -> Figures:
+        stats = self.spine.evaluator.stats()
+        max_rows = self.spine.settings.max_rows
+        return Figures(
+            name="rows",
+            total=stats.rows,
+            unit="rows",
+            units=self.spine.ledger.books.done,
+            workers=tuple(self.spine.supervisor.stats()),
+            batch=stats,
+            limit_per_s=max_rows / self._speed.done_at(0.0, 0.0, max_rows),
+            device="sim",
+            holds=frozenset(self.spine.work.holds),
+        )
+
+    def summary(self, seconds: float) -> list[str]:
+        return []
+
+
+def _spec(config: Config, slots: int) -> SyntheticSpec:
+    load = config.load
+    return SyntheticSpec(
+        slots=slots,
+        features=load.row_bytes,
+        actions=load.actions,
+        players=PLAYERS,
+        law=load.law,
+        think_s=load.think_ms / 1000,
+        straggler_share=load.straggler_share,
+        straggler_s=load.straggler_ms / 1000,
+        grain_s=load.grain_ms / 1000,
+        message_rows=load.message_rows,
+        checked=load.checked,
+    )

@@ -1,0 +1,198 @@
+"""The run's ear: a unix socket in its folder, through which the same user looks at it and steers it.
+
+A request is one line of JSON, so is its answer. ``{"verb": "look"}`` gives a snapshot, ``{"verb": "set", "argument":
+"batch.timeout_ms=2"}`` and the other verbs of ``steering`` a line of text, ``{"verb": "trial", "argument": "3"}`` the
+result of trial 3 as soon as there is one.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import socket
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from asyncplay.errors import AsyncplayError, ConfigError
+from asyncplay.monitor import address
+from asyncplay.monitor.snapshot import Snapshot
+from asyncplay.monitor.steering import Steering
+from asyncplay.monitor.trial import Trial, Trials
+
+log = logging.getLogger(__name__)
+
+REQUEST_BYTES = 8_192  # most of one request,
+UNREAD_BYTES = 4_000_000  # and of answers that nobody takes
+IDLE_S = 30.0  # from a connection or an answer to the next whole request
+MOST_PEERS = 32
+
+
+@dataclass(slots=True)
+class Control:
+    """Lifetime: ``run`` is one task of the run's group. Limit: MOST_PEERS at a time, the next is turned away; a peer
+    that sends too much, nonsense, or nothing for too long is hung up on. End: all are hung up on and the socket is
+    removed."""
+
+    folder: Path
+    look: Callable[[], Snapshot]
+    steering: Steering
+    trials: Trials
+    idle_s: float = IDLE_S
+    peers: "set[Peer]" = field(init=False, default_factory=set)
+
+    async def run(self, on_listening: Callable[[], None] = lambda: None) -> None:
+        """Listen until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            ear = listen(self.folder)
+        except OSError as error:
+            log.warning("nobody can watch or tune this run from another terminal: %s", error)
+            on_listening()
+            return
+        door = self.folder / address.NAME
+        ours = os.lstat(door)
+        server = await loop.create_unix_server(lambda: Peer(self), sock=ear)
+        try:
+            on_listening()
+            await loop.create_future()
+        finally:
+            server.close()
+            for peer in list(self.peers):
+                peer.hang_up()
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.lstat(door), ours):  # not that of another run, where this folder was before
+                    door.unlink()
+
+
+class Peer(asyncio.Protocol):
+    """One connection."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self._heard = b""
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._forget: Callable[[], None] = lambda: None  # takes back that we wait for a trial
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=UNREAD_BYTES)
+        is_ours = address.peer_uid(transport.get_extra_info("socket").fileno()) == os.geteuid()
+        if not is_ours or len(self._control.peers) >= MOST_PEERS:
+            self._transport.abort()
+            return
+        self._control.peers.add(self)
+        self._restart_timer()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._control.peers.discard(self)
+        self._forget()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        self._heard += data
+        while (end := self._heard.find(b"\n")) >= 0 and self in self._control.peers:
+            line, self._heard = self._heard[:end], self._heard[end + 1 :]
+            self._request(line) if end <= REQUEST_BYTES else self.hang_up()
+        if len(self._heard) > REQUEST_BYTES:
+            self.hang_up()
+
+    def pause_writing(self) -> None:
+        """It asks and asks and does not listen."""
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        self._control.peers.discard(self)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _request(self, line: bytes) -> None:
+        self._restart_timer()
+        try:
+            verb, argument = parse(line)
+        except ConfigError:
+            self.hang_up()
+            return
+        try:
+            self._serve(verb, argument)
+        except AsyncplayError as error:
+            self._answer({"error": str(error)})
+
+    def _serve(self, verb: str, argument: str) -> None:
+        if verb == "look":
+            self._send(self._control.look().to_json())
+        elif verb == "trial":
+            self._await_trial(argument)
+        else:
+            outcome = self._control.steering.act(verb, argument)
+            self._answer({"text": outcome.text, "trial": outcome.trial})
+
+    def _await_trial(self, argument: str) -> None:
+        """Until it has ended this connection may be idle for as long as it likes."""
+        number = int(argument) if argument.isascii() and argument.isdecimal() and len(argument) < 10 else -1
+        if not self._control.trials.is_known(number):
+            raise ConfigError(f"there is no trial {argument!r}")
+        if self._timer is not None:
+            self._timer.cancel()
+        self._forget()
+        self._forget = self._control.trials.when_ended(number, self._tell_trial)
+
+    def _tell_trial(self, trial: Trial) -> None:
+        self._restart_timer()
+        self._answer({"trial": asdict(trial)})
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        self._send(json.dumps(answer))
+
+    def _send(self, text: str) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(text.encode() + b"\n")
+
+    def _restart_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self._control.idle_s, self.hang_up)
+
+
+def parse(line: bytes) -> tuple[str, str]:
+    """Verb and argument; ConfigError for anything else."""
+    try:
+        request = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ConfigError("a request that is no JSON") from None
+    if not isinstance(request, dict) or not request.keys() <= {"verb", "argument"}:
+        raise ConfigError("a request that is none")
+    verb, argument = request.get("verb"), request.get("argument", "")
+    if not isinstance(verb, str) or not isinstance(argument, str):
+        raise ConfigError("a request that is none")
+    return verb, argument
+
+
+def listen(folder: Path) -> socket.socket:
+    """Bind the run's socket; AsyncplayError if another run listens here.
+
+    One that nobody listens at any more is replaced. The folder may be open to others: the socket is made in a private
+    one inside and is ours alone before it comes out.
+    """
+    if (folder / address.NAME).exists():
+        _clear(folder)
+    ear = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    ear.setblocking(False)
+    with tempfile.TemporaryDirectory(prefix="control-", dir=folder) as private:
+        with address.short_path(Path(private)) as path:
+            ear.bind(path)
+            os.chmod(path, 0o600)
+        os.rename(Path(private) / address.NAME, folder / address.NAME)
+    return ear
+
+
+def _clear(folder: Path) -> None:
+    if address.is_heard(folder):
+        raise AsyncplayError(f"{folder}: another run goes on here")
+    log.warning("the run before this one ended without a word; its socket is replaced")
+    (folder / address.NAME).unlink()

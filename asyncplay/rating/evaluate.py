@@ -1,0 +1,207 @@
+"""How strong a run's network is: matches of its weights against random play, another version or OpenSpiel."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asyncplay import machine as memory
+from asyncplay.agents import ismcts
+from asyncplay.agents.catalogue import opponent
+from asyncplay.agents.library import PREFIX as LIBRARY
+from asyncplay.config.loading import Config, DeviceSection
+from asyncplay.data.files import read_file
+from asyncplay.engine.engine import Spine
+from asyncplay.engine.evaluator import Endpoint
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import GameSpec
+from asyncplay.machine import usable_cores
+from asyncplay.methods import parts as build
+from asyncplay.methods.selfplay.arena import Match, Score
+from asyncplay.methods.selfplay.run import (
+    HERO_MODEL,
+    RIVAL_MODEL,
+    choose_backend,
+    load_game,
+    load_weights,
+    match_assignment,
+    open_model,
+    versions,
+)
+from asyncplay.methods.sizes import Machine, net_shape, require_match
+from asyncplay.model.device import Candidate
+from asyncplay.model.shape import NetShape
+from asyncplay.model.weights import Weights
+from asyncplay.rating import solved
+from asyncplay.rundir.layout import CONFIG, read_config
+from asyncplay.search import entries
+
+NET_BYTES = 1 << 16
+GAMES_AT_ONCE = 64
+SLOW_GAMES_AT_ONCE = 16  # a worker is silent while such an opponent decides for all of its games, one after another,
+SLOW_BUDGET = 8_000  # so they are fewer where it thinks longer: rollouts of a decision times games at once
+
+
+class Question(NamedTuple):
+    """Who plays whom, and how."""
+
+    run: Path
+    against: str = "random"  # or "rules", "perfect", a version's number, "openspiel:mcts-1000", "openspiel:ismcts-500"
+    games: int = 200
+    simulations: int = 64
+    version: int | None = None  # None: the latest
+    seed: int = 0
+
+    @classmethod
+    def of(cls, run: Path, words: Mapping[str, Any]) -> "Question":
+        """What was asked on the command line; None where nothing was said. A run that solves plays no match."""
+        said = {name: value for name, value in words.items() if value is not None}
+        if said and solved.config_of(run) is not None:
+            options = ", ".join(f"--{name}" for name in said)
+            raise AsyncplayError(f"{options}: {run} is solved by table and plays no match; leave it out")
+        return cls(run, **said)
+
+
+class Brain(NamedTuple):
+    """What answers for one side of a match."""
+
+    config: Config  # its device section says what computes
+    version: int
+    weights: Weights
+
+
+async def evaluate(question: Question) -> dict[str, Any]:
+    """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
+    that solves by table how far it is from equilibrium."""
+    if (solving := solved.config_of(question.run)) is not None:
+        return solved.evaluate(question.run, solving)
+    config, shape = read_run(question.run)
+    game = load_game(config)
+    hero = question.version if question.version is not None else versions(question.run)[-1]
+    match = _match(config, game, question)
+    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if is_version(question.against) else {})
+    brains = {
+        model: Brain(config, version, load_weights(question.run, version, shape)) for model, version in models.items()
+    }
+    await play(match, config, shape, brains)
+    return {
+        "run": str(question.run),
+        "game": config.game.name,
+        "version": hero,
+        "against": question.against,
+        "simulations": question.simulations,
+        **_figures(match.score()),
+    }
+
+
+def read_run(run: Path) -> tuple[Config, NetShape]:
+    """The configuration and the network of a run that has trained."""
+    path = run / "net.json"
+    if not path.exists() or not versions(run):
+        raise AsyncplayError(f"{run} is no run folder with trained weights; train one: asyncplay train --run {run}")
+    config = read_config(run)
+    shape = net_shape(config, load_game(config))
+    try:
+        facts = {"beliefs": 0} | json.loads(read_file(path, NET_BYTES))  # older runs knew of none
+    except OSError as error:
+        raise AsyncplayError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, RecursionError):
+        raise AsyncplayError(f"{path} is damaged: it says nothing of a network") from None
+    if facts != json.loads(json.dumps(asdict(shape))):
+        raise AsyncplayError(f"{path} is damaged: its network is not that of {run / CONFIG}")
+    return config, shape
+
+
+def is_version(against: str) -> bool:
+    """Whether it is the number of a version."""
+    return against.isascii() and against.isdecimal() and len(against) < 10
+
+
+def _rival(against: str, game: GameSpec) -> str:
+    """A version becomes a model of our own; anything else must be an opponent that exists."""
+    if is_version(against):
+        return f"model:{RIVAL_MODEL}"
+    if against.startswith(ismcts.PREFIX):
+        return ismcts.rival(against, game)
+    if against.startswith(LIBRARY):  # what matches call ISMCTS among themselves
+        raise AsyncplayError(f"{against!r} is no opponent; wanted is {ismcts.PREFIX}SIMULATIONS")
+    opponent(against, game)
+    return against
+
+
+def _match(config: Config, game: GameSpec, question: Question) -> Match:
+    rival = _rival(question.against, game)
+    at_once = min(_most_at_once(question.against), max(math.ceil(question.games / build.n_workers(config)), 1))
+    assignment = match_assignment(
+        config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
+    )
+    require_room(config, game, at_once, question.simulations, "--simulations")
+    return Match(assignment, question.games, game.players)
+
+
+def require_room(config: Config, game: GameSpec, games_at_once: int, simulations: int, name: str) -> None:
+    """ConfigError if the trees of a match need more memory than there is; ``name``: where simulations were typed."""
+    games = games_at_once * build.n_workers(config)
+    arena = config.arena.model_copy(update={"every_s": 1.0, "games": games, "simulations": simulations})
+    machine = Machine(usable_cores(), memory.at_hand())
+    names = {"arena.simulations": name, "arena.games": "--games"}
+    require_match(config.model_copy(update={"arena": arena}), game, machine, names)
+
+
+def _most_at_once(against: str) -> int:
+    """Games of a worker; ``against`` is known to be good."""
+    if not against.startswith("openspiel:"):
+        return GAMES_AT_ONCE
+    return max(1, min(SLOW_GAMES_AT_ONCE, SLOW_BUDGET // int(against.rpartition("-")[2])))
+
+
+async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
+    """Play a match to its end; ``brains`` and what computed for each, which is returned, by the model they are."""
+    entries.warm(load_game(config), believes=shape.beliefs > 0)
+    spine = Spine(
+        build.make_pool(config.pool.kind),
+        match.work,
+        workers=build.n_workers(config),
+        settings=build.live_settings(config),
+        limits=build.limits(config),
+        patience=build.patience(config),
+        is_lockstep=config.pool.kind == "inline",
+    )
+    used = _serve(spine, shape, brains)
+    await spine.run()
+    return used
+
+
+def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
+    """Brains that want the same device share the choice of its backend and threads."""
+    options: dict[DeviceSection, Candidate] = {}
+    for model, (config, version, weights) in brains.items():
+        wanted = config.device
+        if wanted not in options:
+            options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
+        backend = open_model(config, shape, weights, version, options[wanted])
+        dtype = load_game(config).feature_dtype
+        spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=dtype))
+    return {model: str(options[brain.config.device]) for model, brain in brains.items()}
+
+
+def _figures(result: Score) -> dict[str, Any]:
+    return {
+        "games": result.games,
+        "score": result.score,
+        "interval": [result.low, result.high],
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+        **_points(result),
+    }
+
+
+def _points(result: Score) -> dict[str, Any]:
+    """Of more than two seats: the score is a margin in points."""
+    if not result.points:
+        return {}
+    mean = sum(result.points) / len(result.points)
+    return {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}

@@ -1,0 +1,1 @@
+"""One place that knows a run folder."""

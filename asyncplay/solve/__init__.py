@@ -1,0 +1,1 @@
+"""Games solved by a table."""

@@ -1,0 +1,97 @@
+"""A big game made to measure: no rules, only the flat arrays of a betting tree below each of many deals.
+
+At every decision the first action ends the game and the others go on, down to a depth; two players take turns and
+see everything but chance to come. Payoffs are random. A table of any size can be had in a second.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
+from asyncplay.solve.flat import NO_ENTRY, NODE, OUTCOME, WORLD, Flat, FlatGame
+
+PLAYERS = 2
+MAX_NODES = 100_000_000
+
+
+def grow(deals: int = 50, depth: int = 11, actions: int = 3, seed: int = 0) -> FlatGame:
+    """Return the game: ``deals * (actions - 1) ** level`` rows at each level above ``depth``."""
+    if deals < 1 or depth < 1 or actions < 2:
+        raise AsyncplayError(f"a forest of {deals} deals, depth {depth} and {actions} actions cannot be grown")
+    widths = [deals * (actions - 1) ** level for level in range(depth)]  # decisions of each level
+    if sum(widths) * actions > MAX_NODES:
+        raise AsyncplayError(f"a forest of {sum(widths) * actions:,} nodes is too large, at most {MAX_NODES:,}")
+    tree = _tree([width // deals for width in widths], actions)
+    offsets = np.arange(0, (sum(widths) + 1) * actions, actions, dtype=np.int32)
+    cells, n_ends = _cells(tree, widths, actions)
+    payoffs = np.random.default_rng(seed).normal(size=(n_ends, 1))
+    rows = np.arange(len(offsets) - 1)
+    flat = Flat(
+        np.concatenate([np.array([(0, CHANCE_TURN, 0)], NODE), tree]),
+        np.concatenate([np.zeros(1, np.uint32), cells]),
+        _worlds(deals, len(tree)),
+        _outcomes(deals, len(tree)),
+        np.concatenate([payoffs, -payoffs], axis=1),
+        offsets,
+        np.repeat(rows, actions).astype(np.int32),
+        np.repeat(np.arange(depth) % PLAYERS, widths).astype(np.int32),
+        _parents(widths, actions),
+    )
+    return FlatGame(flat, rows.astype(np.uint64), np.tile(np.arange(actions, dtype=np.int32), len(rows)))
+
+
+def _tree(widths: list[int], actions: int) -> NDArray[Any]:
+    """The tree below a deal: its first node, numbered 1, then the children of each level, in the order of parents."""
+    nodes = np.zeros(1 + sum(widths) * actions, NODE)
+    deciding, free = np.arange(1), 1
+    for level, width in enumerate(widths):
+        nodes["first"][deciding] = 1 + free + actions * np.arange(width)
+        nodes["mover"][deciding], nodes["n"][deciding] = level % PLAYERS, actions
+        children = np.arange(free, free + width * actions)
+        deciding, free = children.reshape(width, actions)[:, 1:].ravel(), free + width * actions
+    nodes["mover"][nodes["n"] == 0] = GAME_OVER
+    return nodes
+
+
+def _cells(tree: NDArray[Any], widths: list[int], actions: int) -> tuple[NDArray[np.uint32], int]:
+    """The cells of all deals, one after another, and how many of them are ends. Rows are numbered level by level."""
+    deals, decides = widths[0], tree["n"] > 0
+    cells = np.zeros((deals, len(tree)), np.uint32)
+    starts = np.cumsum([0, *widths])
+    blocks = [start + np.arange(width).reshape(deals, -1) for start, width in zip(starts, widths, strict=False)]
+    cells[:, decides] = np.concatenate(blocks, axis=1) * actions
+    n_ends = deals * int(np.count_nonzero(~decides))
+    cells[:, ~decides] = np.arange(n_ends).reshape(deals, -1)
+    return cells.ravel(), n_ends
+
+
+def _worlds(deals: int, n_tree: int) -> NDArray[Any]:
+    """The beginning, then a world for each deal."""
+    worlds = np.zeros(1 + deals, WORLD)
+    worlds[0] = (0, 0, 1)
+    worlds["node"][1:], worlds["n"][1:] = 1, n_tree
+    worlds["shift"][1:] = np.arange(deals, dtype=np.uint64) * np.uint64(n_tree)
+    return worlds
+
+
+def _outcomes(deals: int, n_tree: int) -> NDArray[Any]:
+    outcomes = np.zeros(deals, OUTCOME)
+    outcomes["odds"], outcomes["keep"], outcomes["other"] = 1 / deals, 1.0, np.arange(deals)
+    outcomes["n"], outcomes["node"] = deals, 1
+    outcomes["shift"] = np.arange(deals, dtype=np.uint64) * np.uint64(n_tree)
+    return outcomes
+
+
+def _parents(widths: list[int], actions: int) -> NDArray[np.int32]:
+    """The entry of the same player's decision two levels above."""
+    parents = np.full(sum(widths), NO_ENTRY, np.int32)
+    starts, onward = np.cumsum([0, *widths]), actions - 1
+    for level in range(PLAYERS, len(widths)):
+        place = np.arange(widths[level])
+        action = place // onward % onward + 1
+        above = starts[level - PLAYERS] + place // onward**2
+        parents[starts[level] : starts[level + 1]] = above * actions + action
+    return parents

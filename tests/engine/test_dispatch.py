@@ -1,0 +1,127 @@
+"""Who is given work, who is not, and what is said of it once."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from keeping import PATIENT, Mouth, Nobody, Rig, jobs_of, rig
+
+from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.ledger import Ledger, Piece
+from asyncplay.engine.supervise import Member, Phase
+from asyncplay.wire import codec
+from asyncplay.wire.messages import Answer, Ask, Done
+
+
+def hired(dispatcher: Dispatcher, number: int = 0) -> Member:
+    member = Member(number, Phase.READY, 0.0)
+    member.link = Mouth()
+    dispatcher.ready(member)
+    return member
+
+
+def lone(total: int | None) -> tuple[Dispatcher, Work]:
+    """A work whose games nobody keeps, in jobs of four."""
+    work = Work(Assignment("synthetic", b"", seed=0, chunk=4, low_water=4), Ledger(total))
+    dispatcher = Dispatcher(Nobody())
+    dispatcher.add(work)
+    return dispatcher, work
+
+
+def units(member: Member) -> list[int]:
+    return [unit for job in jobs_of(member) for unit in range(job.first, job.first + job.count)]
+
+
+async def test_the_last_report_settles_a_work():
+    dispatcher, work = lone(6)
+    member = hired(dispatcher)
+    for job in jobs_of(member):
+        dispatcher.heard(member, Done(job.number, np.arange(job.first, job.first + job.count)), 0.0)
+    assert not work.settled.is_set()
+    last = jobs_of(member)[-1]
+    dispatcher.heard(member, Done(last.number, np.arange(last.first, last.first + last.count)), 0.0)
+    assert work.settled.is_set()
+    assert units(member) == [0, 1, 2, 3, 4, 5]
+    assert not member.has_work
+
+
+async def test_a_worker_that_leaves_gets_nothing_more():
+    dispatcher, _ = lone(None)
+    member = hired(dispatcher)
+    member.is_leaving = True
+    dispatcher.heard(member, Done(jobs_of(member)[0].number, np.arange(4)), 0.0)
+    assert units(member) == [0, 1, 2, 3]
+    assert not member.has_work
+
+
+async def test_held_work_is_issued_when_nobody_has_a_reason_to_hold_it_any_more():
+    dispatcher, work = lone(None)
+    for why in ("disk", "limiter"):
+        dispatcher.hold(work, why, True)
+    member = hired(dispatcher)
+    dispatcher.hold(work, "disk", False)
+    assert units(member) == []
+    dispatcher.hold(work, "limiter", False)
+    assert units(member) == [0, 1, 2, 3]
+
+
+async def test_a_dead_workers_game_is_counted_and_nothing_is_sent_to_the_grave(tmp_path):
+    at = Rig(tmp_path, PATIENT)
+    async with at.keeper:
+        member = at.hire()
+        at.finish(member, 1)
+        at.die(member)
+    assert at.counted == [1]
+    assert len(jobs_of(member)) == 1
+    assert at.books.outstanding == 0
+
+
+async def test_what_is_set_aside_is_told_once(tmp_path):
+    async with rig(tmp_path, total=1) as at:
+        told: list[Piece] = []
+        at.work.on_aside = told.append
+        for _ in range(5):
+            at.die(at.hire())
+        assert [(piece.first, piece.size) for piece in told] == [(0, 1)]
+
+
+async def test_closed_a_planned_work_still_owes_its_round():
+    plan = SimpleNamespace(owed=3, portion=lambda: 0)
+    work = Work(Assignment("traverse", b"", seed=0, chunk=1, low_water=1), Ledger(None, is_divisible=False), plan=plan)
+    dispatcher = Dispatcher(Nobody())
+    dispatcher.add(work)
+    dispatcher.close(work)
+    assert work.ledger.left == 3
+    assert not work.settled.is_set()
+
+
+class Refusing(Mouth):
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals: list[str] = []
+
+    def refuse(self, why: str) -> None:
+        self.refusals.append(why)
+
+
+class Postponing(Nobody):
+    """An evaluator that is answered for by the test."""
+
+    def submit(self, owner: int, ask: Ask, reply, now_s: float) -> None:
+        self.reply = reply
+
+
+def test_an_answer_that_fits_into_no_frame_costs_who_asked_for_it(monkeypatch):
+    """The answer is encoded in a callback of the device's lane, where an exception would end the run."""
+    evaluator, member = Postponing(), Member(0, Phase.READY, 0.0, link=Refusing())
+    dispatcher = Dispatcher(evaluator)
+    ints = np.zeros(1, np.int32)
+    dispatcher.heard(member, Ask(1, 0, 1, 0, np.zeros((1, 4), np.uint8), ints, np.arange(2, dtype=np.int32)), 0.0)
+    answer = Answer(1, 0, np.ones(1, np.float32), np.zeros((1, 2), np.float32))
+
+    monkeypatch.setattr(codec, "MAX_FRAME_BYTES", 10)
+    evaluator.reply(answer)
+    monkeypatch.undo()
+
+    assert len(member.link.refusals) == 1
+    assert "is over the 10 of a frame" in member.link.refusals[0]
+    assert member.link.told == []

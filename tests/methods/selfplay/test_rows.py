@@ -1,0 +1,88 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from asyncplay.methods.selfplay.rows import examples_of, misfit
+from asyncplay.model.shape import NetShape
+from asyncplay.payloads import SEEN
+from asyncplay.wire.messages import Game
+
+SHAPE = NetShape("mlp", features=2, actions=10, players=4)
+GAME = Game(
+    job=1,
+    unit=7,
+    seed=0,
+    reason="won",
+    returns=np.array([3.0, 0.0, -3.0]),
+    outcome=np.array([1.0, 0.25, -1.0], np.float32),
+    actions=np.array([4, 5, 6, 9], np.int32),
+    decisions=np.array([0, 1, 3], np.int32),
+    seats=np.array([0, 1, 2], np.int8),
+    versions=np.array([5, 5, 6], np.int32),
+    features=np.array([[1, 2], [3, 4], [5, 6]], np.uint8),
+    legal=np.array([4, 5, 9, 9], np.int32),
+    offsets=np.array([0, 1, 3, 4], np.int32),
+    targets=np.array([1, 0.5, 0.5, 1], np.float32),
+    values=np.array([[1, 0.25, -1], [0.25, -1, 1], [-1, 1, 0.25]], np.float32),
+)
+
+
+def test_seats_that_a_game_lacks_are_filled_with_zeros():
+    """Three seats on a network for four."""
+    rows = examples_of(GAME, 4)
+    assert rows.values.tolist() == [[1, 0.25, -1, 0], [0.25, -1, 1, 0], [-1, 1, 0.25, 0]]
+    assert rows.seats.tolist() == [3, 3, 3]
+
+
+def test_everything_else_of_a_row_is_as_it_was_sent():
+    rows = examples_of(GAME, 3)
+    assert rows.features is GAME.features
+    assert rows.part(1, 2).legal.tolist() == [5, 9]
+    assert rows.part(1, 2).targets.tolist() == [0.5, 0.5]
+    assert rows.versions.tolist() == [5, 5, 6]
+    assert rows.weight.tolist() == [1, 1, 1]
+
+
+def test_a_game_for_this_network_fits():
+    assert misfit(GAME, SHAPE, np.dtype(np.uint8)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"features": np.zeros((3, 5), np.uint8)}, "5 features of uint8, wanted 2 of uint8"),
+        ({"features": np.zeros((3, 2), np.float32)}, "2 features of float32, wanted 2 of uint8"),
+        ({"outcome": np.zeros(5, np.float32)}, "5 seats, the network knows 4"),
+        ({"outcome": np.zeros(0, np.float32)}, "0 seats"),
+        ({"legal": np.array([4, 5, 10, 9], np.int32)}, "action 10, there are 10"),
+    ],
+)
+def test_a_game_for_another_network_is_told_why_not(change, why):
+    assert why in (misfit(replace(GAME, **change), SHAPE, np.dtype(np.uint8)) or "")
+
+
+BELIEVER = replace(SHAPE, beliefs=8)
+TOLD = replace(GAME, holders=np.array([[SEEN, 0x30], [0x31, 0x41 + 1], [0x30, SEEN]], np.int16))
+
+
+def test_rows_that_say_who_has_which_card_are_for_a_network_that_asks():
+    """0x31: the left neighbour has it, and it or nobody could."""
+    assert misfit(TOLD, BELIEVER, np.dtype(np.uint8)) is None
+    np.testing.assert_array_equal(examples_of(TOLD, 4).holders, TOLD.holders)
+    assert examples_of(GAME, 4).holders.shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("game", "shape", "why"),
+    [
+        (TOLD, SHAPE, "holders of 2 cards, the network asks about 0"),
+        (GAME, BELIEVER, "holders of 0 cards, the network asks about 2"),
+        (replace(TOLD, holders=np.full((3, 2), 0x20, np.int16)), BELIEVER, "a card where it cannot be"),
+        (replace(TOLD, holders=np.full((3, 2), 0x104, np.int16)), BELIEVER, "a card where it cannot be"),
+        (replace(TOLD, holders=np.full((3, 2), 0x110, np.int16)), BELIEVER, "a card where it cannot be"),
+        (replace(TOLD, holders=np.full((3, 2), -7, np.int16)), BELIEVER, "a card where it cannot be"),
+    ],
+)
+def test_wild_holders_are_told_why_not(game, shape, why):
+    assert misfit(game, shape, np.dtype(np.uint8)) == why

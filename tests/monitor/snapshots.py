@@ -1,0 +1,71 @@
+"""A snapshot to begin with; a test replaces what it is about."""
+
+from asyncplay.monitor.snapshot import (
+    Batch,
+    Budget,
+    Event,
+    Learn,
+    Result,
+    Snapshot,
+    Store,
+    Throughput,
+    Tuned,
+    Verdict,
+    Worker,
+)
+
+NEURAL = Snapshot(
+    title="connect4, self-play",
+    folder="runs/connect4-20261116-120000",
+    pid=4242,
+    elapsed_s=754.5,
+    state="running",
+    verdict=Verdict("device-bound", "device busy 97 % of the time", "a smaller net (net.blocks)"),
+    throughput=Throughput(
+        "rows", 12_345.6, (11_000.0, 12_000.0, 12_345.6), 9_000_000, "games", 5_151, 412.3, 16e3, False
+    ),
+    batch=Batch(
+        mean_rows=301.5,
+        histogram=((128, 0.25), (256, 0.5), (512, 0.25)),
+        wait_p50_ms=1.5,
+        wait_p95_ms=6.25,
+        fixed_ms=2.5,
+        per_row_us=55.5,
+        linger="integral",
+        why="won the last trial",
+        queued_rows=64,
+        device_share=0.72,
+        timeout="auto",
+        max_rows=1024,
+        extra_share=0.0,
+        spared_share=0.0,
+    ),
+    learn=Learn(17, 425, 3.5, 1.234, 0.567, 250_000, 120_000.0, 2.5, 4.01, "steady", 0.25),
+    rounds=None,
+    workers=(Worker(0, "ready", 4243, 2_600, 6_200.0, 0, ""), Worker(1, "suspect", 4244, 2_551, 6_145.6, 1, "exit 7")),
+    store=Store(5_140, 35.5, 11, ""),
+    results=(Result("random", 0.975, 0.93, 1.0), Result("version 12", 0.61, 0.5, 0.72)),
+    budget=Budget("games", 5_151, 10_000, 706.0),
+    event=Event(1_794_830_400.0, "worker 1 died: exit 7; a new one starts in 0.1 s", True),
+    trials=("batch.timeout_ms 2 -> 4: +6.1 % rows/s (+-1.2), wait p50 +0.8 ms",),
+    tunables=(
+        Tuned("batch.timeout_ms", "auto", 0, 10_000, ("auto",), "longest wait of a batch for company; auto learns it"),
+        Tuned("batch.max_rows", "1024", 1, 1 << 20, (), "most rows of one network call"),
+    ),
+    log=("12:00:01 INFO worker 0 is ready", "12:00:01 INFO worker 1 is ready"),
+)
+"""Everything that neural self-play shows."""
+
+SYNTHETIC = Snapshot(
+    **{
+        **{name: getattr(NEURAL, name) for name in Snapshot.__slots__},
+        "learn": None,
+        "store": None,
+        "results": (),
+        "budget": None,
+        "event": None,
+        "trials": (),
+        "log": (),
+    }
+)
+"""What is left where nothing is learned."""

@@ -1,0 +1,90 @@
+"""Games as flat arrays: as many rows as the game has infosets, and nothing lost by merging."""
+
+import numpy as np
+import pytest
+from games import pig
+from solve.test_mccfr import compiled
+
+from asyncplay import games
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
+from asyncplay.solve import flatten as compiler
+from asyncplay.solve import synthetic_tree as forest
+from asyncplay.solve.exact import worth
+from asyncplay.solve.flat import NO_ENTRY, FlatGame
+from asyncplay.solve.flatten import flatten
+from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.regret import average_policy
+
+
+def histories(game: FlatGame) -> list[tuple[np.void, int]]:
+    """Every node of every world with its cell."""
+    flat = game.flat
+    places = [(world, node) for world in flat.worlds for node in range(world["node"], world["node"] + world["n"])]
+    return [(flat.nodes[node], int(flat.cells[(node + int(world["shift"])) % 2**64])) for world, node in places]
+
+
+@pytest.mark.parametrize(("name", "rows"), [("kuhn", 12), ("leduc", 288)])
+def test_there_is_a_row_for_each_infoset(name, rows):
+    game = compiled(name)
+
+    assert game.n_rows == rows == len(set(game.keys.tolist()))
+    assert game.flat.offsets[-1] == game.n_entries == len(game.flat.row_of)
+
+
+def test_leduc_poker_has_9_deals_24_with_the_upcard_and_suits_are_merged():
+    """30 deals of 6 cards are 9 of ranks, and 120 with the upcard are 24; nothing is lost of the odds."""
+    game = compiled("leduc")
+    turns = [cell for node, cell in histories(game) if node["mover"] == CHANCE_TURN]
+    root = game.flat.outcomes[turns[0] :][: game.flat.outcomes["n"][turns[0]]]
+
+    assert sorted(root["odds"]) == pytest.approx([2 / 30] * 3 + [4 / 30] * 6)
+    assert sum(game.flat.outcomes["n"][turn] for turn in turns[1:]) % 24 == 0
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_every_cell_leads_somewhere(name):
+    game = compiled(name)
+    for node, cell in histories(game):
+        if node["mover"] == GAME_OVER:
+            assert game.flat.payoffs[cell].sum() == 0.0
+        elif node["mover"] >= 0:
+            row = game.flat.row_of[cell]
+            assert game.flat.movers[row] == node["mover"]
+            assert game.flat.offsets[row] == cell
+            assert game.flat.offsets[row + 1] - cell == node["n"]
+    for row, parent in enumerate(game.flat.parents):
+        assert parent == NO_ENTRY or game.flat.movers[game.flat.row_of[parent]] == game.flat.movers[row]
+
+
+def test_the_entries_of_rows_come_row_after_row():
+    game = compiled("leduc")
+    rows = np.array([5, 0, 287])
+    wanted = [entry for row in rows for entry in range(game.flat.offsets[row], game.flat.offsets[row + 1])]
+
+    assert game.entries_of(rows).tolist() == wanted
+    assert game.entries_of(rows[:0]).tolist() == []
+
+
+def test_a_game_whose_chance_cannot_be_listed_is_refused():
+    with pytest.raises(AsyncplayError, match="pig cannot be solved: its chance cannot be listed"):
+        flatten(pig.spec())
+
+
+def test_a_game_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(compiler, "MAX_HISTORIES", 1_000)
+    with pytest.raises(AsyncplayError, match="leduc is too large to be solved: above 1,000 histories"):
+        flatten(games.load("leduc"))
+
+
+def test_a_forest_is_a_game_like_others():
+    """Its best responses are found and it is solved: rows, parents and cells fit each other."""
+    game = forest.grow(deals=3, depth=4, actions=3)
+    sampler = Sampler(game, Settings(), seed=1)
+    uniform = worth(game, average_policy(game, sampler.table))
+    sampler.run(0, 20_000)
+    solved = worth(game, average_policy(game, sampler.table))
+
+    assert game.n_rows == 3 * (1 + 2 + 4 + 8)
+    assert uniform.values.sum() == pytest.approx(0.0)
+    assert solved.nash_conv < 0.05 * uniform.nash_conv

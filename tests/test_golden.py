@@ -1,7 +1,0 @@
-"""Texts that have no formula."""
-
-from asyncplay.config import Config, dump
-
-
-def test_every_key_its_default_and_its_meaning_read_as_before(golden):
-    golden("config.toml", dump(Config()))
