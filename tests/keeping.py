@@ -1,4 +1,4 @@
-"""A dispatcher with a keeper, and workers played by the test."""
+"""A dispatcher with a recorder, and workers played by the test."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from contextlib import asynccontextmanager
 import numpy as np
 
 from asyncplay.data.store import Durability, open_read_only, open_store, read_kept, read_units
-from asyncplay.data.writer import Pace
+from asyncplay.data.writer import CommitPolicy
 from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
 from asyncplay.engine.ledger import Books, Ledger
-from asyncplay.engine.recorder import Keeper, Limits
+from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Ack, Game, Job, Message
 
 NEVER_S = 3600.0
-AT_ONCE = Limits(Pace(games=1, age_s=0.0, retry_s=0.02))
-PATIENT = Limits(Pace(games=10**6, age_s=NEVER_S))
+AT_ONCE = RecorderLimits(CommitPolicy(games=1, age_s=0.0, retry_s=0.02))
+PATIENT = RecorderLimits(CommitPolicy(games=10**6, age_s=NEVER_S))
 
 
 def make_game(job: int, unit: int, length: int = 3) -> Game:
@@ -62,12 +62,12 @@ class Nobody:
 
 
 class Rig:
-    """A dispatcher with a keeper and workers played by the test."""
+    """A dispatcher with a recorder and workers played by the test."""
 
     def __init__(
         self,
         folder,
-        limits: Limits,
+        limits: RecorderLimits,
         *,
         is_lockstep: bool = False,
         total: int | None = None,
@@ -79,8 +79,8 @@ class Rig:
         self.work = Work(assignment, Ledger(total), on_game=lambda game: self.counted.append(game.unit))
         self.store = open_store(folder, {}, durability)
         self.run_folder = RunFolder(folder, retry_s=0.02)
-        self.keeper = Keeper(self.run_folder, self.store, limits, is_lockstep=is_lockstep)
-        self.keeper.join(self.dispatcher, self.work)
+        self.recorder = GameRecorder(self.run_folder, self.store, limits, is_lockstep=is_lockstep)
+        self.recorder.join(self.dispatcher, self.work)
         self.dispatcher.add(self.work)
 
     @property
@@ -130,7 +130,7 @@ def acknowledged(member: Member) -> list[int]:
 
 
 @asynccontextmanager
-async def rig(folder, limits: Limits = AT_ONCE, **kind):
+async def rig(folder, limits: RecorderLimits = AT_ONCE, **kind):
     made = Rig(folder, limits, **kind)
-    async with made.keeper:
+    async with made.recorder:
         yield made

@@ -1,4 +1,4 @@
-"""A whole spine under the synthetic load, and workers that misbehave on purpose."""
+"""A whole engine under the synthetic load, and workers that misbehave on purpose."""
 
 import ctypes
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.engine.dispatch import Assignment, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.supervise import Patience
@@ -41,7 +41,7 @@ def synthetic_spec(slots: int = 32, think_s: float = 0.0005) -> SyntheticSpec:
     return SyntheticSpec(slots, ROW_BYTES, ACTIONS, PLAYERS, "exponential", think_s, 0.0, 0.0, 0.0, 256, True)
 
 
-def spine(
+def engine(
     pool: Pool,
     units: int | None,
     *,
@@ -49,12 +49,12 @@ def spine(
     spec: SyntheticSpec | None = None,
     low_water: int = 512,
     patience: Patience = CALM,
-) -> Spine:
+) -> Engine:
     spec = spec or synthetic_spec()
     backend = SimBackend(SimSpeed(device_s=0.0002, host_s=0.0, rows_per_s=1e6), PLAYERS)
     work = Assignment("synthetic", encode(spec), seed=1, chunk=256, low_water=low_water)
-    settings = Settings(timeout_ms=None, max_rows=256)
-    built = Spine(
+    settings = LiveSettings(timeout_ms=None, max_rows=256)
+    built = Engine(
         pool, Work(work, Ledger(units)), workers=workers, settings=settings, patience=patience, depth=backend.depth
     )
     built.serve(0, Endpoint(ROW_BYTES, ACTIONS, backend.launch, is_timed=True))

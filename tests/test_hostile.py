@@ -17,7 +17,7 @@ from asyncplay import games, rng
 from asyncplay.archive.replaying import Referee
 from asyncplay.data.reader import read_games, reading
 from asyncplay.engine import ledger
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.ledger import Books
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.recorder import record_of
@@ -50,13 +50,13 @@ def check_books(books: Books) -> None:
     assert books.reissued == books.lost
 
 
-async def see_through(running: NeuralRun | TabularRun, spine: Spine, spent: asyncio.Event) -> None:
+async def see_through(running: NeuralRun | TabularRun, engine: Engine, spent: asyncio.Event) -> None:
     """Until all is said; then the liars leave and what is under way is finished."""
     async with asyncio.TaskGroup() as group:
         group.create_task(running.run())
         await spent.wait()
-        spine.supervisor.resize(1)
-        spine.drain()
+        engine.supervisor.resize(1)
+        engine.drain()
 
 
 def test_a_liar_knows_the_seeds_of_its_units():
@@ -75,8 +75,8 @@ class Selfplay:
         config = tiny(pool={"kind": "local"}, train={"units": "0"}, store={"durability": "process"})
         self._seed = config.train.seed
         self.run = NeuralRun(config, folder, lambda line: None)
-        self.run.spine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
-        self.run.spine.supervisor.patience = LONG
+        self.run.engine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
+        self.run.engine.supervisor.patience = LONG
 
     def _body(self, job: Job | None) -> bytes | None:
         """Lies first, then mutants; nothing before the honest worker has shown how it is done."""
@@ -89,7 +89,7 @@ class Selfplay:
         return make(self._dice, job)
 
     def play(self) -> None:
-        run_loop(asyncio.wait_for(see_through(self.run, self.run.spine, self.tally.spent), 1000))
+        run_loop(asyncio.wait_for(see_through(self.run, self.run.engine, self.tally.spent), 1000))
 
 
 def check_selfplay(folder: Path, honest: list[Game], books: Books) -> None:
@@ -119,7 +119,7 @@ REASONS = [
 def selfplay(folder: Path, n_lies: int, n_mutants: int) -> Tally:
     hostile = Selfplay(folder, n_lies, n_mutants)
     hostile.play()
-    tally, books = hostile.tally, hostile.run.spine.ledger.books
+    tally, books = hostile.tally, hostile.run.engine.ledger.books
     honest = [sent for sent in hostile.honest.sent if isinstance(sent, Game)]
     check_selfplay(folder, honest, books)
     assert tally.sent == n_lies + n_mutants
@@ -148,8 +148,8 @@ class Solving:
         self.honest, self.tally = Witness(0, os.getpid(), ROLES), Tally(10**9)
         self._dice = random.Random(6)
         self.run = TabularRun(small(units=6000, workers=4), folder, lambda line: None)
-        self.run.spine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
-        self.run.spine.supervisor.patience = LONG
+        self.run.engine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
+        self.run.engine.supervisor.patience = LONG
 
     def _body(self, job: Job | None) -> bytes | None:
         """The honest worker's last piece, as the liar's own, with something changed."""
@@ -177,7 +177,7 @@ def test_lies_about_a_table_leave_it_as_it_would_have_been_to_the_bit(tmp_path):
     assert tally.accepted == 0
     missed = {reason for reason in DELTA_REASONS if not any(reason in found for found in tally.reasons)}
     assert missed == set(), f"some checks were never reached by {tally.sent} lies"
-    check_books(hostile.run.spine.ledger.books)
+    check_books(hostile.run.engine.ledger.books)
     assert hostile.run.rounds.stats.iterations == 6000
     np.testing.assert_array_equal(hostile.run.table.values, calm.table.values)
 
@@ -188,30 +188,30 @@ def lied_to_through_pipes(folder: Path, n_frames: int) -> None:
     config = tiny(pool={"kind": "local"}, train={"units": "0"}, store={"durability": "process"})
     (folder / "lesson").mkdir()
     lesson = NeuralRun(tiny(pool={"workers": "1"}, train={"units": "40"}), folder / "lesson", lambda line: None)
-    lesson.spine.supervisor.pool = MixedPool(teacher, Tally(0), lambda job: None)
+    lesson.engine.supervisor.pool = MixedPool(teacher, Tally(0), lambda job: None)
     run_loop(asyncio.wait_for(lesson.run(), 200))
     game, ask = (next(sent for sent in teacher.sent if isinstance(sent, kind)) for kind in (Game, Ask))
     (folder / "count").write_text("0")
     bodies = [encode(message)[HEADER.size :] for message in (game, ask)]
     run = NeuralRun(config, folder, lambda line: None)
-    run.spine.supervisor.pool = LocalPool(LiarEntry(folder / "count", n_frames, *bodies, config.train.seed))
-    run.spine.supervisor.patience = LONG
+    run.engine.supervisor.pool = LocalPool(LiarEntry(folder / "count", n_frames, *bodies, config.train.seed))
+    run.engine.supervisor.patience = LONG
     counted: dict[int, Game] = {}
-    take = run.spine.work.on_game
-    run.spine.work.on_game = lambda played: (counted.update({played.unit: played}), take(played))[1]
+    take = run.engine.work.on_game
+    run.engine.work.on_game = lambda played: (counted.update({played.unit: played}), take(played))[1]
 
     async def main() -> None:
         spent = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(see_through(run, run.spine, spent))
+            group.create_task(see_through(run, run.engine, spent))
             await until(lambda: int((folder / "count").read_text()) == n_frames and len(counted) >= 200)
             spent.set()
 
     run_loop(asyncio.wait_for(main(), 1000))
     with reading(folder) as store:
         by_honest = {stored.unit for stored in read_games(store) if stored.worker == 0}
-    check_selfplay(folder, [played for played in counted.values() if played.unit in by_honest], run.spine.ledger.books)
-    deaths = sum(worker.restarts for worker in run.spine.supervisor.stats())
+    check_selfplay(folder, [played for played in counted.values() if played.unit in by_honest], run.engine.ledger.books)
+    deaths = sum(worker.restarts for worker in run.engine.supervisor.stats())
     assert deaths >= n_frames // 2
 
 

@@ -17,7 +17,7 @@ import pytest
 from asyncplay.data import checkpoint
 from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import read_kept
-from asyncplay.data.watermark import read_mark
+from asyncplay.data.watermark import read_watermark
 
 SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
 RUNS, KILLS = 2, 25  # side by side, and of each
@@ -83,7 +83,7 @@ class Trial:
 
     def examine(self) -> None:
         """Nothing that was called stored is missing or changed, nothing is there twice, all of it is sound."""
-        mark = read_mark(self.folder)
+        mark = read_watermark(self.folder)
         if mark is None and not self.known:
             return  # killed before there was anything
         assert mark is not None
@@ -125,7 +125,7 @@ class Watch:
         return self.trial.folder.with_suffix(".err")
 
     def last_number(self) -> int:
-        mark = read_mark(self.trial.folder)
+        mark = read_watermark(self.trial.folder)
         return 0 if mark is None else mark.number
 
     def until(self, has_come: Callable[[], bool]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Moment(NamedTuple):
+class DecisionPoint(NamedTuple):
     """A position that waits for a decision."""
 
     state: NDArray[np.int64]  # all of it; who decides by rules looks at its own seat's part alone
@@ -15,8 +15,8 @@ class Moment(NamedTuple):
     seed: int  # of the game and its seats
 
 
-class Opponent(Protocol):
+class Agent(Protocol):
     """Decides for the seats it is given."""
 
-    def decide(self, moment: Moment) -> int:
+    def decide(self, moment: DecisionPoint) -> int:
         """Return one of the legal actions; the same moment gives the same decision."""

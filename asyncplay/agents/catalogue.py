@@ -3,9 +3,9 @@
 from typing import Any
 
 from asyncplay import rng
-from asyncplay.agents.agent import Moment, Opponent
+from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.library import PREFIX, foreign
-from asyncplay.agents.perfect import SOLVED_GAMES, PerfectOpponent
+from asyncplay.agents.perfect import SOLVED_GAMES, PerfectAgent
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec
@@ -14,22 +14,22 @@ MOST_ROLLOUTS = 10_000_000
 OPENSPIEL_GAMES = {"connect4": "connect_four", "tictactoe": "tic_tac_toe"}
 
 
-class RandomOpponent:
-    def decide(self, moment: Moment) -> int:
+class RandomAgent:
+    def decide(self, moment: DecisionPoint) -> int:
         return int(moment.legal[int(rng.stream(moment.seed, len(moment.actions))[0]) % len(moment.legal)])
 
 
-class RulesOpponent:
+class RulesAgent:
     """The game's own rule-based player; it looks at no card that its seat does not see."""
 
     def __init__(self, game: GameSpec) -> None:
         self._rules, self._advise = game.rules, ready(game.advise)
 
-    def decide(self, moment: Moment) -> int:
+    def decide(self, moment: DecisionPoint) -> int:
         return int(self._advise(self._rules, moment.state))
 
 
-class OpenSpielOpponent:
+class OpenSpielAgent:
     """OpenSpiel's C++ MCTS with random rollouts; its action numbers are ours in the games listed above."""
 
     def __init__(self, game: str, rollouts: int) -> None:
@@ -39,7 +39,7 @@ class OpenSpielOpponent:
         self._game = pyspiel.load_game(OPENSPIEL_GAMES[game])
         self._rollouts = rollouts
 
-    def decide(self, moment: Moment) -> int:
+    def decide(self, moment: DecisionPoint) -> int:
         state = self._game.new_initial_state()
         for action in moment.actions.tolist():
             state.apply_action(action)
@@ -54,10 +54,10 @@ def is_count(text: str) -> bool:
     return text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MOST_ROLLOUTS
 
 
-def opponent(name: str, game: GameSpec) -> Opponent:
+def opponent(name: str, game: GameSpec) -> Agent:
     """Make the opponent that ``name`` stands for; AsyncplayError if there is none."""
     if name == "random":
-        return RandomOpponent()
+        return RandomAgent()
     if name == "perfect":
         return _perfect(game.name)
     if name == "rules":
@@ -73,18 +73,18 @@ def opponent(name: str, game: GameSpec) -> Opponent:
     if game.name not in OPENSPIEL_GAMES:
         raise AsyncplayError(f"OpenSpiel does not play {game.name}; known there are {', '.join(OPENSPIEL_GAMES)}")
     try:
-        return OpenSpielOpponent(game.name, int(rollouts))
+        return OpenSpielAgent(game.name, int(rollouts))
     except ModuleNotFoundError:
         raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'") from None
 
 
-def _rules(game: GameSpec) -> RulesOpponent:
+def _rules(game: GameSpec) -> RulesAgent:
     if game.advise is None:
         raise AsyncplayError(f"{game.name} has no rule-based player; use random or a version")
-    return RulesOpponent(game)
+    return RulesAgent(game)
 
 
-def _perfect(game: str) -> PerfectOpponent:
+def _perfect(game: str) -> PerfectAgent:
     if game not in SOLVED_GAMES:
         raise AsyncplayError(f"nobody plays {game} perfectly here; known are {', '.join(SOLVED_GAMES)}")
-    return PerfectOpponent(game)
+    return PerfectAgent(game)

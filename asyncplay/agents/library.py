@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from asyncplay import rng
-from asyncplay.agents.agent import Moment
+from asyncplay.agents.agent import DecisionPoint
 from asyncplay.games.pointers import Pointers, pointers
 from asyncplay.games.spec import GameSpec
 
@@ -26,7 +26,7 @@ class Rules(ctypes.Structure):
     )
 
 
-class ForeignOpponent:
+class LibraryAgent:
     """Calls ``decide(rules, state, simulations, exploration, seed)`` of a library.
 
     It gets the whole position and must look at no more of it than its seat sees. Unlike other opponents it may
@@ -46,7 +46,7 @@ class ForeignOpponent:
         self._decide.argtypes = (ctypes.POINTER(Rules), WORDS, ctypes.c_int64, ctypes.c_double, ctypes.c_int64)
         self._simulations, self._exploration = simulations, exploration
 
-    def decide(self, moment: Moment) -> int:
+    def decide(self, moment: DecisionPoint) -> int:
         mix = int(rng.stream(moment.seed, len(moment.actions))[0]) & 0x7FFFFFFF
         state = moment.state.ctypes.data_as(WORDS)
         return int(self._decide(ctypes.byref(self._rules), state, self._simulations, self._exploration, mix))
@@ -57,7 +57,7 @@ def library_name(library: Path, simulations: int, exploration: float) -> str:
     return f"{PREFIX}{simulations}:{exploration}:{library}"
 
 
-def foreign(name: str, game: GameSpec) -> ForeignOpponent:
+def foreign(name: str, game: GameSpec) -> LibraryAgent:
     """The opponent of that name."""
     simulations, exploration, library = name.removeprefix(PREFIX).split(":", 2)
-    return ForeignOpponent(game, Path(library), int(simulations), float(exploration))
+    return LibraryAgent(game, Path(library), int(simulations), float(exploration))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay import games, rng
-from asyncplay.agents.agent import Moment
+from asyncplay.agents.agent import DecisionPoint
 from asyncplay.games.spec import GAME_OVER
 
 SOLVED_GAMES = ("tictactoe",)  # two seats, no chance, nothing hidden, a few thousand positions
@@ -12,14 +12,14 @@ SOLVED_GAMES = ("tictactoe",)  # two seats, no chance, nothing hidden, a few tho
 State = NDArray[np.int64]
 
 
-class PerfectOpponent:
+class PerfectAgent:
     """Minimax over the whole game; among equally good actions chance decides, so that no two games are alike."""
 
     def __init__(self, game: str) -> None:
         self._game = games.load(game)
         self._values: dict[bytes, float] = {}
 
-    def decide(self, moment: Moment) -> int:
+    def decide(self, moment: DecisionPoint) -> int:
         state, legal = moment.state, moment.legal
         seat = int(self._game.kernels.to_move(self._game.rules, state))
         values = np.array([self._seat_value(self._after(state, int(action)), seat) for action in legal])

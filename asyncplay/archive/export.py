@@ -11,7 +11,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from asyncplay.archive.verify import Progress
-from asyncplay.data.reader import Choice, StoredGame, count_games, read_games, reading
+from asyncplay.data.reader import GameFilter, StoredGame, count_games, read_games, reading
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 from asyncplay.records import Record, RecordDamaged, unpack
@@ -23,7 +23,7 @@ GROUP_GAMES = 10_000  # of a row group of Parquet
 Games = Iterator[StoredGame]
 
 
-def export(folder: Path, target: Path, choice: Choice, progress: Progress, file_format: Format) -> int:
+def export(folder: Path, target: Path, choice: GameFilter, progress: Progress, file_format: Format) -> int:
     """Write the chosen games and return how many; a file that is not whole never has the target's name."""
     refuse_own(target, folder)
     write = {"npz": write_npz, "parquet": write_parquet}[file_format]

@@ -8,7 +8,7 @@ from typing import Literal
 from asyncplay.data import lock
 from asyncplay.data.reader import last_event, last_version, reading
 from asyncplay.data.store import FILE, read_kept
-from asyncplay.data.watermark import loss, read_mark
+from asyncplay.data.watermark import loss, read_watermark
 from asyncplay.errors import AsyncplayError
 from asyncplay.rundir.layout import CONFIG, read_config
 
@@ -46,7 +46,7 @@ def look(run: Path, now_s: float) -> Listed:
         return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error).partition("\n")[0])
     if not (run / FILE).exists():
         return Listed(str(run), "running" if is_running else "empty", game, None, None, age_s)
-    mark = read_mark(run)  # before the store, which may go on meanwhile
+    mark = read_watermark(run)  # before the store, which may go on meanwhile
     try:
         with reading(run) as connection:
             kept, version, event = read_kept(connection), last_version(connection), last_event(connection)

@@ -12,7 +12,7 @@ from asyncplay.config.loading import Config
 from asyncplay.data import lock, salvage
 from asyncplay.data.reader import count_games, integrity, malformed_notes, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept, run_meta
-from asyncplay.data.watermark import Mark, loss, read_mark
+from asyncplay.data.watermark import Watermark, loss, read_watermark
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.rundir.layout import read_config
@@ -37,7 +37,7 @@ def verify(folder: Path, progress: Progress) -> Verified:
         raise AsyncplayError(f"{folder / FILE}: there is no store; is {folder} the folder of a run?")
     referee, sound = Referee(_game(read_config(folder))), 0
     flaws, numbers = list[str](), list[int]()
-    mark = read_mark(folder)  # first: while the run goes on, the store is never behind an earlier mark
+    mark = read_watermark(folder)  # first: while the run goes on, the store is never behind an earlier mark
     try:
         with reading(folder) as connection:
             flaws += [f"SQLite: {line}" for line in integrity(connection)]
@@ -59,9 +59,9 @@ def verify(folder: Path, progress: Progress) -> Verified:
     return Verified(sound, flaws[:MOST_FLAWS])
 
 
-def repair(folder: Path) -> salvage.Saved:
+def repair(folder: Path) -> salvage.Salvaged:
     """Save what can be saved and let the mark say so; the run must not be going on."""
-    config, mark = read_config(folder), read_mark(folder)
+    config, mark = read_config(folder), read_watermark(folder)
     game = _game(config)
     meta, referee = run_meta(config, game.players), Referee(game)
     try:
@@ -72,14 +72,14 @@ def repair(folder: Path) -> salvage.Saved:
                 meta=meta,
                 is_sound=lambda stored: referee.flaw(stored) is None,
             )
-            with closing(open_read_only(folder)) as connection, closing(Mark(folder)) as new_mark:
+            with closing(open_read_only(folder)) as connection, closing(Watermark(folder)) as new_mark:
                 new_mark.write(read_kept(connection))
     except OSError as error:
         raise AsyncplayError(f"{folder} cannot be repaired: {error.strerror}") from None
     return saved
 
 
-def repair_lines(saved: salvage.Saved) -> list[str]:
+def repair_lines(saved: salvage.Salvaged) -> list[str]:
     lines = [f"saved {saved.games:,} games", f"the old file is kept: {saved.old}"]
     if saved.set_aside:
         numbers = ", ".join(map(str, saved.set_aside[:MOST_RANGES]))

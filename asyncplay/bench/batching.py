@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.engine import firing
-from asyncplay.engine.firing import Arm, Rule, View
-from asyncplay.engine.silence import Habit
+from asyncplay.engine.firing import Arm, QueueView, Rule
+from asyncplay.engine.silence import SilenceLimit
 from asyncplay.engine.tuner import Tuner
 
 DEVICE_S, ROWS_PER_S, MAX_ROWS = 0.6e-3, 300e3, 1024
 MAX_RATE = MAX_ROWS / (DEVICE_S + MAX_ROWS / ROWS_PER_S)
 HARD_CAP_S = 0.05
 THINK_S, STRAGGLE_S, STRAGGLE_SHARE = 1e-3, 50e-3, 0.02
-WATCHED_SLOTS = 16  # whose silences make the habit that all slots share here
+WATCHED_SLOTS = 16  # whose silences make the silence limit that all slots share here
 
 SLOTS = (16, 48, 128, 512, 2048, 8192)
 THINKS = ("exponential", "constant", "stragglers")
@@ -91,7 +91,7 @@ class Slots:
         self.next_ask_s = first_s.copy()  # inf while queued or on the device
         self.asked_s = np.zeros(len(first_s))
         self.began_s = np.zeros(len(first_s))
-        self.habit = Habit()
+        self.silence_limit = SilenceLimit()
 
     def asking(self, now_s: float) -> Indices:
         """Return those whose think time has ended, in order of asking; they wait from then on."""
@@ -100,7 +100,7 @@ class Slots:
         self.asked_s[slots] = self.next_ask_s[slots]
         self.next_ask_s[slots] = math.inf
         for slot in slots[slots < WATCHED_SLOTS]:
-            self.habit.observe(float(self.asked_s[slot] - self.began_s[slot]))
+            self.silence_limit.observe(float(self.asked_s[slot] - self.began_s[slot]))
         return slots
 
     def answer(self, slots: Indices, now_s: float) -> None:
@@ -112,11 +112,11 @@ class Slots:
 
 
 class LiveSet:
-    """Who is expected to ask, while the device is idle: thinking, and not longer than the habit."""
+    """Who is expected to ask, while the device is idle: thinking, and not longer than the silence limit."""
 
     def __init__(self, slots: Slots) -> None:
         thinking = slots.next_ask_s < math.inf
-        deadline_s = slots.began_s[thinking] + slots.habit.limit_s(1e-3, 1.0)
+        deadline_s = slots.began_s[thinking] + slots.silence_limit.limit_s(1e-3, 1.0)
         leaves_s = np.minimum(slots.next_ask_s[thinking], deadline_s)
         order = np.argsort(leaves_s, kind="stable")
         self._leaves_s: list[float] = leaves_s[order].tolist()
@@ -129,7 +129,7 @@ class LiveSet:
         return thinking, self._last_s[gone] - now_s if thinking else 0.0
 
 
-class Idle:
+class IdleWait:
     """The device waits and asks come one at a time, those of one instant together."""
 
     def __init__(self, slots: Slots, queue: Indices, *, now_s: float, is_auto: bool) -> None:
@@ -139,15 +139,15 @@ class Idle:
         self._oldest_s = float(slots.asked_s[queue[0]]) if self._rows else math.inf
         self._live = LiveSet(slots) if is_auto else None
 
-    def until_due(self, rule: Rule) -> View:
+    def until_due(self, rule: Rule) -> QueueView:
         """Move the clock to the moment of firing, and return what is seen then."""
         while (wait_s := firing.seconds_until_due(view := self._view(), rule)) > 0:
             self._step(wait_s)
         return view
 
-    def _view(self) -> View:
+    def _view(self) -> QueueView:
         thinking, left_s = self._live.at(self.now_s) if self._live else (0, 0.0)
-        return View(self._rows, self.now_s - self._oldest_s, self._waited_row_s, thinking, left_s, 0.0)
+        return QueueView(self._rows, self.now_s - self._oldest_s, self._waited_row_s, thinking, left_s, 0.0)
 
     def _step(self, wait_s: float) -> None:
         """Move to the next ask, or to the end of the wait if that comes first."""
@@ -209,7 +209,7 @@ def serve(slots: Slots, policy: Policy, seconds: float) -> float:
     """Return the rows/s of so many seconds, the first sixteenth left out as warm-up."""
     queue, now_s, rows = np.empty(0, np.int64), 0.0, 0
     while True:
-        idle, rule = Idle(slots, queue, now_s=now_s, is_auto=policy.is_auto), policy.rule()
+        idle, rule = IdleWait(slots, queue, now_s=now_s, is_auto=policy.is_auto), policy.rule()
         n_due = firing.rows_due(idle.until_due(rule), rule)
         queue = np.concatenate((queue, slots.asking(idle.now_s)))
         service_s = DEVICE_S + n_due / ROWS_PER_S

@@ -12,7 +12,7 @@ from typing import Any
 from asyncplay.bench import batching
 from asyncplay.bench.outside import until
 from asyncplay.config.loading import load
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.loop import run_loop
 from asyncplay.methods.synthetic.run import make_spine
 
@@ -33,24 +33,24 @@ def measure() -> dict[str, list[dict[str, Any]]]:
 
 
 async def _measure(rates: dict[str, list[float]]) -> int:
-    spine = make_spine(load(None, LOAD))
+    engine = make_spine(load(None, LOAD))
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(spine.run())
-        await until(lambda: spine.evaluator.stats().batches >= 1000)
+        running = group.create_task(engine.run())
+        await until(lambda: engine.evaluator.stats().batches >= 1000)
         for _ in range(ROUNDS):
             for name, timeout in POLICIES.items():
-                spine.settings.change("batch.timeout_ms", timeout)
-                rates[name].append(await _window(spine))
-        spine.halt()
+                engine.settings.change("batch.timeout_ms", timeout)
+                rates[name].append(await _window(engine))
+        engine.halt()
         await running
     return 0
 
 
-async def _window(spine: Spine) -> float:
+async def _window(engine: Engine) -> float:
     await asyncio.sleep(SETTLE_S)
-    rows, began_s = spine.evaluator.stats().rows, time.perf_counter()
+    rows, began_s = engine.evaluator.stats().rows, time.perf_counter()
     await asyncio.sleep(WINDOW_S)
-    return (spine.evaluator.stats().rows - rows) / (time.perf_counter() - began_s)
+    return (engine.evaluator.stats().rows - rows) / (time.perf_counter() - began_s)
 
 
 def _row(policy: str, rows_per_s: float, virtual_rows_per_s: float) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from asyncplay.model.belief import nats
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.rating.evaluate import read_run
 from asyncplay.search import entries
-from asyncplay.search.examples import Examples
+from asyncplay.search.examples import GameRows
 from asyncplay.search.group import Group
 
 AT_ONCE = 64
@@ -47,13 +47,13 @@ def measure(run: Path, games: int = 256, version: int | None = None) -> dict[str
     }
 
 
-def _play(config: Config, game: GameSpec, backend: Backend, games: int) -> list[Examples]:
+def _play(config: Config, game: GameSpec, backend: Backend, games: int) -> list[GameRows]:
     """Self-play as in the run, with deals of its own."""
     search, n_slots = search_spec(config.search), min(games, AT_ONCE)
     candidates = candidates_of(search)
     group = Group(game, settings_of(game, search), n_slots, candidates=candidates, tells_holders=True)
     seeds = [unit_seed(config.train.seed, NEW_GAMES + unit) for unit in range(games)]
-    free, played = np.arange(n_slots, dtype=np.int32), list[Examples]()
+    free, played = np.arange(n_slots, dtype=np.int32), list[GameRows]()
     while len(played) < games:
         begun = free[: len(seeds)]
         group.start(begun, np.array([seeds.pop() for _ in begun], np.uint64))

@@ -12,10 +12,10 @@ from typing import Any, TypedDict
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
 from asyncplay.solve.cfr import VARIANTS, Walker
-from asyncplay.solve.exact import worth
+from asyncplay.solve.exact import exploitability
 from asyncplay.solve.flat import FlatGame
 from asyncplay.solve.flatten import flatten
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import Table, average_policy
 
 OPENSPIEL_GAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "liarsdice": "liars_dice"}
@@ -61,7 +61,7 @@ class _Ours:
     """Our sampler, in calls of a few milliseconds."""
 
     def __init__(self, game: FlatGame) -> None:
-        self._sampler = Sampler(game, Settings(), seed=1)
+        self._sampler = Sampler(game, SamplerSettings(), seed=1)
         self._done, self._step = 0, 16
 
     def run_for(self, seconds: float) -> tuple[float, float]:
@@ -96,7 +96,7 @@ class _Theirs:
 
 
 def _seconds_by_sampling(game: FlatGame) -> dict[str, float | None]:
-    sampler = Sampler(game, Settings(), seed=2)
+    sampler = Sampler(game, SamplerSettings(), seed=2)
     return _seconds_to(game, sampler.table, sampler.run, SAMPLING_GOALS)
 
 
@@ -118,7 +118,7 @@ def _seconds_to(
         spent += time.perf_counter() - begin
         done += step
         step = max(int(done * (STEP_GROWTH - 1)), 1)
-        nash_conv = worth(game, average_policy(game, table)).nash_conv
+        nash_conv = exploitability(game, average_policy(game, table)).nash_conv
         for goal in goals:
             if found[str(goal)] is None and nash_conv < goal:
                 found[str(goal)] = spent

@@ -25,8 +25,8 @@ from asyncplay.config.loading import Config, load
 from asyncplay.console.view import View
 from asyncplay.engine.loop import run_loop
 from asyncplay.methods.selfplay.run import NeuralRun
-from asyncplay.monitor.log_tail import Journal
-from asyncplay.monitor.monitor import Station
+from asyncplay.monitor.log_tail import LogTail
+from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 
 COLUMNS, ROWS = 140, 45
@@ -86,32 +86,32 @@ class _Bench:
     def __init__(self, folder: Path, screen: int) -> None:
         self._run = NeuralRun(bench_config(), folder, lambda line: None)
         self._screen = screen
-        subject = Subject("tictactoe", str(folder), self._run.figures, self._run.spine.settings)
-        self._station = Station(
+        subject = Subject("tictactoe", str(folder), self._run.figures, self._run.engine.settings)
+        self._monitor = Monitor(
             subject,
-            Journal(),
+            LogTail(),
             clock=time.perf_counter,
-            stop=self._run.spine.halt,
+            stop=self._run.engine.halt,
             checkpoint=lambda: None,
             note=lambda kind, text, details: None,
         )
 
     async def run(self, pairs: int, shown: list[float], alone: list[float]) -> None:
-        async with self._run.keeper, asyncio.TaskGroup() as group:
-            looking = group.create_task(self._station.observer.run())
-            running = group.create_task(self._run.spine.run())
-            await until(lambda: self._run.spine.evaluator.stats().rows > 0)
+        async with self._run.recorder, asyncio.TaskGroup() as group:
+            looking = group.create_task(self._monitor.observer.run())
+            running = group.create_task(self._run.engine.run())
+            await until(lambda: self._run.engine.evaluator.stats().rows > 0)
             await asyncio.sleep(SETTLE_S)
             for pair in range(pairs):
                 kinds = (shown, alone) if pair % 2 == 0 else (alone, shown)
                 for kind in kinds:
                     kind.append(await (self._with_console() if kind is shown else self._window()))
-            self._run.spine.halt()
+            self._run.engine.halt()
             await running
             looking.cancel()
 
     async def _with_console(self) -> float:
-        view = View(self._station, keyboard=self._screen, screen=self._screen, is_owner=True)
+        view = View(self._monitor, keyboard=self._screen, screen=self._screen, is_owner=True)
         async with asyncio.TaskGroup() as group:
             group.create_task(view.run())
             await asyncio.sleep(OPEN_S)
@@ -120,7 +120,7 @@ class _Bench:
         return rows_per_s
 
     async def _window(self) -> float:
-        evaluator = self._run.spine.evaluator
+        evaluator = self._run.engine.evaluator
         rows, began_s = evaluator.stats().rows, time.perf_counter()
         await asyncio.sleep(WINDOW_S)
         return (evaluator.stats().rows - rows) / (time.perf_counter() - began_s)

@@ -15,13 +15,13 @@ import numpy as np
 
 from asyncplay import games
 from asyncplay.engine.ledger import Ledger
-from asyncplay.methods.mccfr.round_size import Pace
+from asyncplay.methods.mccfr.round_size import RoundSize
 from asyncplay.methods.mccfr.rounds import ROLE, Rounds, payload
 from asyncplay.methods.mccfr.worker import TraversePlayer
 from asyncplay.solve import solvable
 from asyncplay.solve.deltas import SUM, MergedTable
 from asyncplay.solve.flatten import flatten
-from asyncplay.solve.mccfr import OUTCOME, Sampler, Settings
+from asyncplay.solve.mccfr import OUTCOME, Sampler, SamplerSettings
 from asyncplay.solve.regret import new_table
 from asyncplay.wire.codec import HEADER, decode, encode
 from asyncplay.wire.messages import Delta, Job, Message, TraverseSpec
@@ -57,7 +57,7 @@ def measure(*, quick: bool = False) -> dict[str, Any]:
     }
 
 
-class Batch(NamedTuple):
+class BatchTraffic(NamedTuple):
     """What one batch took."""
 
     nodes: int
@@ -74,7 +74,7 @@ class Exchange:
         self._game = solvable.compile_game(solvable.FOREST, forest)
         self.table = MergedTable(self._game.flat.offsets, new_table(self._game))
         self._player = TraversePlayer(count(1))
-        settings = Settings(method=OUTCOME)
+        settings = SamplerSettings(method=OUTCOME)
         self._spec = encode(
             TraverseSpec(solvable.FOREST, json.dumps(forest), json.dumps(settings._asdict()), 0.0, 0.0, 0.0)
         )
@@ -83,13 +83,13 @@ class Exchange:
     def begin(self) -> None:
         """From iteration 0; the worker will be told of all that is known."""
         self._ledger = Ledger(None, is_divisible=False)
-        self.rounds = Rounds(self.table, self._ledger, Pace(BATCH), 1, True)
+        self.rounds = Rounds(self.table, self._ledger, RoundSize(BATCH), 1, True)
 
     def send(self, message: Message, now_s: float) -> None:
         """To the worker."""
         self._player.receive(decode(encode(message)[HEADER.size :]))
 
-    def batch(self) -> Batch:
+    def batch(self) -> BatchTraffic:
         issued = self._ledger.issue(self.number, self.rounds.portion())
         assert issued is not None, "work without end has an end"
         job, piece = issued
@@ -103,7 +103,7 @@ class Exchange:
         self._ledger.finish(self.number, job)
         n_rows = sum(len(delta.rows) for delta in deltas)
         n_bytes = sum(map(payload, deltas))
-        return Batch(deltas[-1].nodes, sum(map(len, frames)), n_bytes / n_rows)
+        return BatchTraffic(deltas[-1].nodes, sum(map(len, frames)), n_bytes / n_rows)
 
     def until_known(self, infosets: int) -> float:
         """Return the bytes of a touched row in the last batch."""
@@ -114,7 +114,7 @@ class Exchange:
 
     def fill(self, infosets: int) -> None:
         """Get to know so many infosets, quickly: external sampling tries every action."""
-        sampler = Sampler(self._game, Settings(), 1)
+        sampler = Sampler(self._game, SamplerSettings(), 1)
         for iteration in count():
             if self.table.n_known >= infosets:
                 return
@@ -176,7 +176,7 @@ class _Reference:
     """The same walk through Leduc poker each time."""
 
     def __init__(self) -> None:
-        self._sampler = Sampler(flatten(games.load("leduc")), Settings(), 0)
+        self._sampler = Sampler(flatten(games.load("leduc")), SamplerSettings(), 0)
 
     def rate(self) -> float:
         self._sampler.withdraw()

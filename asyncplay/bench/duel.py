@@ -94,10 +94,10 @@ def _match(duel: Duel, hero: Config, rival: Config) -> Match:
         seed=duel.seed,
         rival_search=rival.search,
     )
-    return Match(assignment, duel.rounds, load_game(hero).players, on_played=Progress(_say))
+    return Match(assignment, duel.rounds, load_game(hero).players, on_played=DuelProgress(_say))
 
 
-class Progress:
+class DuelProgress:
     """A line every so often while games come in; the first ones, which all began together, tell nothing of the rest."""
 
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.perf_counter) -> None:

@@ -16,7 +16,7 @@ from asyncplay.config.loading import load
 from asyncplay.engine.loop import run_loop
 from asyncplay.methods.mccfr.run import MB, TabularRun
 from asyncplay.solve import solvable
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 
 FOREST = {"deals": 40, "depth": 14}  # 655,320 infosets, a table of 30 MB
 ROUND_NODES = 10_000_000
@@ -28,7 +28,7 @@ HELD = "until all workers are there"
 def measure() -> dict[str, Any]:
     solvable.warm(solvable.FOREST, {})
     game = solvable.compile_game(solvable.FOREST, FOREST)
-    iterations = ROUND_NODES * 20 // Sampler(game, Settings(), 0).run(0, 20).nodes
+    iterations = ROUND_NODES * 20 // Sampler(game, SamplerSettings(), 0).run(0, 20).nodes
     pairs = [(_rate(1, iterations), _rate(2, iterations)) for _ in range(PAIRS)]
     one, two = zip(*pairs, strict=True)
     return {
@@ -64,11 +64,11 @@ def _rate(workers: int, iterations: int) -> float:
     async def main(folder: Path) -> int:
         run = TabularRun(config, folder, lambda line: None)
         run.rounds.on_merged = lambda: merges.append((time.perf_counter(), run.rounds.stats.nodes))
-        spine = run.spine
-        spine.dispatcher.hold(spine.work, HELD, True)
+        engine = run.engine
+        engine.dispatcher.hold(engine.work, HELD, True)
         running = asyncio.create_task(run.run())
-        await until(lambda: all(worker.state == "ready" for worker in spine.supervisor.stats()))
-        spine.dispatcher.hold(spine.work, HELD, False)
+        await until(lambda: all(worker.state == "ready" for worker in engine.supervisor.stats()))
+        engine.dispatcher.hold(engine.work, HELD, False)
         await running
         return 0
 

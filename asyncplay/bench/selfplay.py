@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally, total
-from asyncplay.bench.watched import Limit, Watched
+from asyncplay.bench.watched import ForwardLimit, Watched
 from asyncplay.config.loading import Config
 from asyncplay.engine.loop import run_loop
 from asyncplay.methods import parts as build
@@ -75,7 +75,7 @@ def measure(game: str = "connect4", backend: str = "auto", search: dict[str, str
     }
 
 
-async def _watch(config: Config, look: Callable[[Watched, Limit], Awaitable[list[Pair]]]) -> Session:
+async def _watch(config: Config, look: Callable[[Watched, ForwardLimit], Awaitable[list[Pair]]]) -> Session:
     """A whole run; half of the sequential baseline is measured before it and half after."""
     with tempfile.TemporaryDirectory() as place:
         watched = Watched(config, Path(place))
@@ -84,14 +84,14 @@ async def _watch(config: Config, look: Callable[[Watched, Limit], Awaitable[list
         async with asyncio.TaskGroup() as group:
             running = group.create_task(watched.neural.run())
             pairs = await look(watched, limit)
-            watched.neural.spine.halt()
+            watched.neural.engine.halt()
             await running
         baseline.append(sequential.play_for(SEQUENTIAL_S / 2))
         worlds = config.search.worlds if watched.neural.game.is_hidden else 1
         return Session(watched.neural.choice.best, worlds * config.search.simulations, pairs, total(baseline))
 
 
-async def _one_round(watched: Watched, limit: Limit) -> list[Pair]:
+async def _one_round(watched: Watched, limit: ForwardLimit) -> list[Pair]:
     """Windows until as many games have ended as are under way, after a round that warms up."""
     await watched.until_games(watched.under_way)
     n_games, pairs = watched.tally().games + watched.under_way, []
@@ -100,12 +100,12 @@ async def _one_round(watched: Watched, limit: Limit) -> list[Pair]:
     return pairs
 
 
-async def _first_windows(watched: Watched, limit: Limit) -> list[Pair]:
+async def _first_windows(watched: Watched, limit: ForwardLimit) -> list[Pair]:
     await watched.until_games(1)
     return [await _pair(watched, limit) for _ in range(WINDOWS)]
 
 
-async def _pair(watched: Watched, limit: Limit, n_games: float = math.inf) -> Pair:
+async def _pair(watched: Watched, limit: ForwardLimit, n_games: float = math.inf) -> Pair:
     """Workers that waited while the limit was measured have thought ahead, so play goes on for a while uncounted."""
     pair = Pair(await watched.window(WINDOW_S, n_games), await limit.measure(LIMIT_S))
     await asyncio.sleep(SETTLE_S)

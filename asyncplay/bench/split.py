@@ -42,5 +42,5 @@ def run_really(iterations: int, workers: int) -> dict[str, int]:
 
     with tempfile.TemporaryDirectory() as place:
         run_loop(main(Path(place)))
-    done, reported = runs[0].spine.ledger.books.done, runs[0].rounds.stats.iterations
+    done, reported = runs[0].engine.ledger.books.done, runs[0].rounds.stats.iterations
     return {"iterations": iterations, "workers": workers, "done": done, "reported": reported}

@@ -1,6 +1,6 @@
 """The store: how fast it takes games, how long it holds the loop up, and what a slow disk costs a run.
 
-Games of Connect Four's size go through the coordinator's own parts (dispatcher, keeper, writer) as fast as they are
+Games of Connect Four's size go through the coordinator's own parts (dispatcher, recorder, writer) as fast as they are
 acknowledged, at both levels of durability, and again with 20 ms more in every transaction. Then a real run of
 Connect Four, nothing learning, plays in windows with and without those 20 ms in turn. ``acknowledged_early`` counts
 games whose worker was told to forget them before another connection could read them.
@@ -26,7 +26,7 @@ from asyncplay.engine.dispatch import Arrival, Assignment, Dispatcher, Work
 from asyncplay.engine.evaluator import Evaluator
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.loop import run_loop
-from asyncplay.engine.recorder import Keeper, Limits
+from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
 from asyncplay.methods.selfplay.run import NeuralRun
 from asyncplay.payloads import offsets_of
@@ -77,7 +77,7 @@ class Auditor:
         self._reader.close()
 
 
-class Figures(NamedTuple):
+class StoreBench(NamedTuple):
     """One row of the table."""
 
     durability: str
@@ -101,12 +101,12 @@ def measure(*, is_quick: bool = False) -> dict[str, Any]:
     }
 
 
-def _flood(level: Durability, added_s: float, seconds: float) -> Figures:
+def _flood(level: Durability, added_s: float, seconds: float) -> StoreBench:
     """As many games as the store takes."""
     with tempfile.TemporaryDirectory() as place:
         flood = _Flood(Path(place), level, added_s)
         run_loop(flood.run(seconds))
-    return Figures(
+    return StoreBench(
         level,
         added_s * 1e3,
         flood.games / flood.seconds,
@@ -134,19 +134,19 @@ class _Flood:
     async def run(self, seconds: float) -> int:
         slow = SlowStore.over(open_store(self._folder, {}, self._level))
         slow.delay_s = self._added_s
-        keeper = Keeper(RunFolder(self._folder), slow, Limits())
+        recorder = GameRecorder(RunFolder(self._folder), slow, RecorderLimits())
         dispatcher = Dispatcher(cast(Evaluator, _Unasked()))
         assignment = Assignment("none", b"", seed=0, chunk=AHEAD // 4, low_water=AHEAD)
         work = Work(assignment, Ledger(None), on_game=lambda game: None)
-        keeper.join(dispatcher, work)
-        auditor = Auditor(self._folder, keeper.settle)
-        keeper.settle = auditor.settle
+        recorder.join(dispatcher, work)
+        auditor = Auditor(self._folder, recorder.settle)
+        recorder.settle = auditor.settle
         dispatcher.add(work)
-        async with keeper, asyncio.TaskGroup() as group:
+        async with recorder, asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._play(dispatcher)), group.create_task(self._listen_for_pauses())]
             began_s = time.perf_counter()
             await asyncio.sleep(seconds)
-            self.games, self.commits = work.ledger.books.done, keeper.stats().commits
+            self.games, self.commits = work.ledger.books.done, recorder.stats().commits
             self.seconds = time.perf_counter() - began_s
             for task in tasks:
                 task.cancel()
@@ -217,10 +217,10 @@ class _Run:
 
     async def _watch(self, folder: Path, n_pairs: int, window_s: float) -> int:
         neural = NeuralRun(_run_config(), folder, lambda line: None)
-        keeper, books = neural.keeper, neural.spine.ledger.books
-        keeper.store = slow = SlowStore.over(keeper.store)
-        auditor = Auditor(folder, keeper.settle)
-        keeper.settle = auditor.settle
+        recorder, books = neural.recorder, neural.engine.ledger.books
+        recorder.store = slow = SlowStore.over(recorder.store)
+        auditor = Auditor(folder, recorder.settle)
+        recorder.settle = auditor.settle
         async with asyncio.TaskGroup() as group:
             running = group.create_task(neural.run())
             await until(lambda: books.done > 0)
@@ -230,7 +230,7 @@ class _Run:
                 slow.delay_s = SLOW_S * (number % 2)
                 rates.append(await _rows_per_s(neural, window_s))
             self.games_per_min = (books.done - n_games) / (time.perf_counter() - began_s) * 60
-            neural.spine.halt()
+            neural.engine.halt()
             await running
         self.ratios = [2 * rates[at] / (rates[at - 1] + rates[at + 1]) for at in range(1, len(rates), 2)]
         self.early = auditor.early
@@ -245,6 +245,6 @@ def _run_config() -> Config:
 
 
 async def _rows_per_s(neural: NeuralRun, seconds: float) -> float:
-    rows, began_s = neural.spine.evaluator.stats().rows, time.perf_counter()
+    rows, began_s = neural.engine.evaluator.stats().rows, time.perf_counter()
     await asyncio.sleep(seconds)
-    return (neural.spine.evaluator.stats().rows - rows) / (time.perf_counter() - began_s)
+    return (neural.engine.evaluator.stats().rows - rows) / (time.perf_counter() - began_s)

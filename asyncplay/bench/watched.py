@@ -28,7 +28,7 @@ BATCHES = (64, 128, 256, 512, 1024)
 QUIET_S = 0.2  # until workers that were thinking have asked and wait
 
 
-class Limit:
+class ForwardLimit:
     """A source of the lane that, when asked to, runs the network as fast as it can for a while."""
 
     def __init__(self, backend: Backend, positions: Positions) -> None:
@@ -90,10 +90,10 @@ class Watched:
         return self.config.search.games
 
     def tally(self) -> Tally:
-        stats, spine = self.neural.spine.evaluator.stats(), self.neural.spine
+        stats, engine = self.neural.engine.evaluator.stats(), self.neural.engine
         return Tally(
             time.perf_counter(),
-            games=spine.ledger.books.done,
+            games=engine.ledger.books.done,
             rows=stats.rows,
             batches=stats.batches,
             decisions=self.neural.trainer.stats().inserted_rows,
@@ -102,7 +102,7 @@ class Watched:
 
     async def until_asked(self) -> None:
         """Until every worker has."""
-        await until(lambda: all(worker.rows for worker in self.neural.spine.supervisor.stats()))
+        await until(lambda: all(worker.rows for worker in self.neural.engine.supervisor.stats()))
 
     async def until_games(self, n_games: float) -> None:
         await until(lambda: self.tally().games >= n_games)
@@ -126,7 +126,7 @@ class Watched:
         await until(lambda: self.tally().batches > n_batches)
         return self.tally()
 
-    def attach_limit(self) -> Limit:
+    def attach_limit(self) -> ForwardLimit:
         """The thread count and batch size at which this backend is fastest, found before any worker runs."""
         neural, best = self.neural, self.neural.choice.best
         weights, sample = neural.learner.weights(), random_rows(neural.game, SAMPLE_ROWS)
@@ -136,9 +136,9 @@ class Watched:
 
         options = device.candidates(best.backend, sorted({1, device.usable_cores()}))
         figure = device.forward_limit(open_candidate, options, sample, BATCHES).figures[0]
-        limit = Limit(open_candidate(figure.candidate), device.resize(sample, figure.rows))
-        neural.spine.lane.attach(limit, share=1.0, is_first=True)
-        limit.wake = neural.spine.lane.wake
+        limit = ForwardLimit(open_candidate(figure.candidate), device.resize(sample, figure.rows))
+        neural.engine.lane.attach(limit, share=1.0, is_first=True)
+        limit.wake = neural.engine.lane.wake
         return limit
 
 
@@ -150,6 +150,6 @@ async def play_rounds(config: Config, seconds: float) -> Tally:
             running = group.create_task(watched.neural.run())
             await watched.until_asked()
             tally = await whole_rounds(watched.tally, watched.under_way, seconds)
-            watched.neural.spine.halt()
+            watched.neural.engine.halt()
             await running
         return tally

@@ -20,9 +20,9 @@ from typing import Any, cast
 import numpy as np
 
 from asyncplay.bench.outside import until
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint, Evaluator
 from asyncplay.engine.lane import Finish, Lane
 from asyncplay.engine.ledger import Ledger
@@ -60,7 +60,7 @@ def _row(n_rows: int, row_bytes: int) -> dict[str, Any]:
 def _stages_us(n_rows: int, row_bytes: int) -> list[float]:
     """CPU time a row of whole batches, in windows."""
     evaluator = Evaluator(
-        Settings(timeout_ms=None, max_rows=1024), Tuner(seed=0), hard_cap_s=1, max_queued_rows=1 << 20
+        LiveSettings(timeout_ms=None, max_rows=1024), Tuner(seed=0), hard_cap_s=1, max_queued_rows=1 << 20
     )
     evaluator.join(Lane())
     evaluator.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
@@ -93,26 +93,26 @@ class _Sink:
 
 async def _measure(n_rows: int, row_bytes: int, cost_us: list[float]) -> int:
     """Run the load and measure it in windows; the best one counts, what disturbs a window is not ours."""
-    spine = _spine(n_rows, row_bytes)
+    engine = _engine(n_rows, row_bytes)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(spine.run())
-        await until(lambda: spine.evaluator.stats().batches >= 100)
+        running = group.create_task(engine.run())
+        await until(lambda: engine.evaluator.stats().batches >= 100)
         for _ in range(WINDOWS):
-            rows, cpu_s = spine.evaluator.stats().rows, time.process_time()
+            rows, cpu_s = engine.evaluator.stats().rows, time.process_time()
             await asyncio.sleep(WINDOW_S)
             spent_s = time.process_time() - cpu_s
-            cost_us.append(spent_s / (spine.evaluator.stats().rows - rows) * 1e6)
-        spine.halt()
+            cost_us.append(spent_s / (engine.evaluator.stats().rows - rows) * 1e6)
+        engine.halt()
         await running
     return 0
 
 
-def _spine(n_rows: int, row_bytes: int) -> Spine:
+def _engine(n_rows: int, row_bytes: int) -> Engine:
     work = Assignment("ask", _question(n_rows, row_bytes), seed=0, chunk=1, low_water=1)
-    settings = Settings(timeout_ms=None, max_rows=1024)
-    spine = Spine(LocalPool(_ask_for_ever), Work(work, Ledger(None)), workers=1, settings=settings)
-    spine.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
-    return spine
+    settings = LiveSettings(timeout_ms=None, max_rows=1024)
+    engine = Engine(LocalPool(_ask_for_ever), Work(work, Ledger(None)), workers=1, settings=settings)
+    engine.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
+    return engine
 
 
 def _question(n_rows: int, row_bytes: int) -> bytes:

@@ -65,7 +65,7 @@ async def _measure(rates: list[list[float]], game: str, backend: str, counts: Se
             rates += [await _round(runs, number) for number in range(rounds)]
             _pause(runs, False)
             for run in runs:
-                run.neural.spine.halt()
+                run.neural.engine.halt()
             await asyncio.gather(*tasks)
     return 0
 
@@ -90,4 +90,4 @@ async def _alone(run: Watched, seconds: float) -> float:
 
 def _pause(runs: Sequence[Watched], is_paused: bool) -> None:
     for run in runs:
-        run.neural.spine.supervisor.pause(is_paused)
+        run.neural.engine.supervisor.pause(is_paused)

@@ -116,11 +116,11 @@ def export(
     """
     from asyncplay.archive.export import export as write
     from asyncplay.console.progress import bar
-    from asyncplay.data.reader import Choice
+    from asyncplay.data.reader import GameFilter
 
     first, last = _version_range(versions)
     since_s, until_s = _seconds("--since", since), _seconds("--until", until)
-    choice = Choice(first, last, seats, reason, since_s, until_s, limit)
+    choice = GameFilter(first, last, seats, reason, since_s, until_s, limit)
     with bar("exporting") as tell:
         count = write(run, out, choice, tell, format or _format_of(out))
     _warn(f"{count:,} games in {out}")

@@ -17,20 +17,20 @@ from asyncplay.config.loading import SHIPPED, Config, Overrides
 from asyncplay.data import lock
 from asyncplay.data.files import open_file
 from asyncplay.data.tensorboard import EventFile
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError, RunFailed, printable
 from asyncplay.methods import preflight as playable
 from asyncplay.monitor import address, plain
 from asyncplay.monitor.figures import Figures
-from asyncplay.monitor.log_tail import Journal
+from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.metrics import metrics
-from asyncplay.monitor.monitor import Station
+from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 from asyncplay.rundir import detach, resume
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.rundir.layout import check_places
-from asyncplay.rundir.resume import Past
+from asyncplay.rundir.resume import Resumed
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
         raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None
 
 
-def _see_through(config: Config, folder: Path, showing: Showing, past: Past | None) -> int:
+def _see_through(config: Config, folder: Path, showing: Showing, past: Resumed | None) -> int:
     try:
         return run_loop(_train(config, folder, showing, past))
     except AsyncplayError:
@@ -195,7 +195,7 @@ class Interrupts:
 class Voice:
     """Says something to whoever started the run, and pins it for everybody who looks at it."""
 
-    journal: Journal
+    journal: LogTail
     is_muted: bool = False  # while a picture is where the words would go
 
     def __call__(self, line: str) -> None:
@@ -207,7 +207,7 @@ class Voice:
 class Run(Protocol):
     """What can be trained."""
 
-    spine: Spine
+    engine: Engine
     folder: RunFolder
 
     async def run(self) -> None: ...
@@ -230,7 +230,7 @@ class Run(Protocol):
     def summary(self, seconds: float) -> list[str]: ...
 
 
-def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Past | None = None) -> Run:
+def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Resumed | None = None) -> Run:
     """``past``: where a run that goes on had come to."""
     found = None if past is None else past.snapshot
     if config.game.name == "synthetic":
@@ -246,25 +246,25 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Pas
     return NeuralRun(config, folder, say, found, is_resumed=past is not None)
 
 
-async def _train(config: Config, folder: Path, showing: Showing, past: Past | None) -> int:
-    journal = Journal()
+async def _train(config: Config, folder: Path, showing: Showing, past: Resumed | None) -> int:
+    journal = LogTail()
     logging.getLogger("asyncplay").addHandler(journal)
     voice = Voice(journal)
-    interrupts = Interrupts(lambda: _end_soon(run, station, voice), lambda: _end_now(run), voice)
+    interrupts = Interrupts(lambda: _end_soon(run, monitor, voice), lambda: _end_now(run), voice)
     try:
         with interrupts.held_back():
             run = make_run(config, folder, voice, past)
-            station = _make_station(run, config, folder, journal)
+            monitor = _make_station(run, config, folder, journal)
         interrupts.install()
         started_s = time.perf_counter()
         async with asyncio.TaskGroup() as group:
             services = [
-                group.create_task(station.observer.run()),
-                group.create_task(station.control.run(detach.report_ready)),
-                group.create_task(_record(run, station, config)),
-                group.create_task(_stay(run, station, voice)),
-                group.create_task(_show(station, config.train.interval_s, showing, interrupts, voice)),
-                group.create_task(_spend(station, config.train.time_budget_s)),
+                group.create_task(monitor.observer.run()),
+                group.create_task(monitor.control.run(detach.report_ready)),
+                group.create_task(_record(run, monitor, config)),
+                group.create_task(_stay(run, monitor, voice)),
+                group.create_task(_show(monitor, config.train.interval_s, showing, interrupts, voice)),
+                group.create_task(_spend(monitor, config.train.time_budget_s)),
             ]
             await run.run()
             for service in services:
@@ -282,18 +282,18 @@ async def _train(config: Config, folder: Path, showing: Showing, past: Past | No
     return EXIT_INTERRUPTED if interrupts.count else 0
 
 
-def _end_soon(run: Run, station: Station, say: Callable[[str], None]) -> None:
-    station.stop()
+def _end_soon(run: Run, monitor: Monitor, say: Callable[[str], None]) -> None:
+    monitor.stop()
     if why := run.folder.trouble:
         say(f"{run.folder.path} cannot be written: {why}; the end waits until it can, Ctrl-C again leaves without it")
 
 
 def _end_now(run: Run) -> None:
     run.folder.give_up()
-    run.spine.halt()
+    run.engine.halt()
 
 
-async def _stay(run: Run, station: Station, say: Callable[[str], None]) -> None:
+async def _stay(run: Run, monitor: Monitor, say: Callable[[str], None]) -> None:
     """End a run whose folder is taken away: what it writes by name would be parted from what it has open."""
     while run.folder.is_in_place:  # noqa: ASYNC110  # no event tells of it
         await asyncio.sleep(PLACE_S)
@@ -302,7 +302,7 @@ async def _stay(run: Run, station: Station, say: Callable[[str], None]) -> None:
         _end_now(run)
     else:
         say(f"{run.folder.path} was renamed to {run.folder.now}: the run ends and saves everything there")
-        station.stop()
+        monitor.stop()
 
 
 def _whereabouts(folder: RunFolder) -> str:
@@ -324,25 +324,25 @@ def _losses(folder: RunFolder) -> str:
     )
 
 
-def _make_station(run: Run, config: Config, folder: Path, journal: Journal) -> Station:
+def _make_station(run: Run, config: Config, folder: Path, journal: LogTail) -> Monitor:
     subject = Subject(
         title=config.game.name,
         folder=str(folder),
         figures=run.figures,
-        settings=run.spine.settings,
+        settings=run.engine.settings,
         units_wanted=config.train.units,
         budget_s=config.train.time_budget_s,
     )
-    return Station(subject, journal, clock=time.perf_counter, stop=run.drain, checkpoint=run.checkpoint, note=run.note)
+    return Monitor(subject, journal, clock=time.perf_counter, stop=run.drain, checkpoint=run.checkpoint, note=run.note)
 
 
-async def _show(station: Station, interval_s: float, showing: Showing, interrupts: Interrupts, voice: Voice) -> None:
+async def _show(monitor: Monitor, interval_s: float, showing: Showing, interrupts: Interrupts, voice: Voice) -> None:
     """The live console where there is a person to see it, else one line each interval."""
     if plain.wants_console(os.environ, headless=showing.headless, json_lines=showing.json_lines):
-        await _show_console(station, interrupts, voice)
+        await _show_console(monitor, interrupts, voice)
     while True:
         await asyncio.sleep(interval_s)
-        shot = await station.look()
+        shot = await monitor.look()
         if showing.json_lines:
             sys.stdout.write(plain.json_line(shot) + "\n")
             sys.stdout.flush()
@@ -350,11 +350,11 @@ async def _show(station: Station, interval_s: float, showing: Showing, interrupt
             _say(plain.line(shot))
 
 
-async def _show_console(station: Station, interrupts: Interrupts, voice: Voice) -> None:
+async def _show_console(monitor: Monitor, interrupts: Interrupts, voice: Voice) -> None:
     """Until cancelled; the terminal is given back whatever ends the run."""
     from asyncplay.console.view import View
 
-    view = View(station, keyboard=0, screen=2, is_owner=True, on_hangup=interrupts.hang_up)
+    view = View(monitor, keyboard=0, screen=2, is_owner=True, on_hangup=interrupts.hang_up)
     interrupts.farewell = view.restore
     voice.is_muted = True
     try:
@@ -363,22 +363,22 @@ async def _show_console(station: Station, interrupts: Interrupts, voice: Voice) 
         voice.is_muted = False
 
 
-async def _record(run: Run, station: Station, config: Config) -> None:
+async def _record(run: Run, monitor: Monitor, config: Config) -> None:
     """The run's figures, kept each interval: in its store and for TensorBoard, over the units that are done."""
     with closing(EventFile(run.folder.place)) if config.train.tensorboard else nullcontext() as board:
         while True:
             await asyncio.sleep(config.train.interval_s)
-            shot = await station.look()
+            shot = await monitor.look()
             values = metrics(shot)
             run.measure(values)
             if board is not None:
                 board.write(time.time(), shot.throughput.units, values)
 
 
-async def _spend(station: Station, budget_s: float) -> None:
+async def _spend(monitor: Monitor, budget_s: float) -> None:
     if budget_s:
         await asyncio.sleep(budget_s)
-        station.stop()
+        monitor.stop()
 
 
 def _detach(folder: Path, words: list[str], showing: Showing) -> int:
@@ -390,7 +390,7 @@ def _detach(folder: Path, words: list[str], showing: Showing) -> int:
 
 
 def _sum_up(run: Run, seconds: float) -> None:
-    books, stats = run.spine.ledger.books, run.spine.evaluator.stats()
+    books, stats = run.engine.ledger.books, run.engine.evaluator.stats()
     for line in run.summary(seconds):
         _say(line)
     _say(

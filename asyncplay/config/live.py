@@ -52,7 +52,7 @@ TUNABLES = {
 }
 
 
-class Settings:
+class LiveSettings:
     """The live values. Everybody who reads them is told of a change, on the loop."""
 
     def __init__(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from asyncplay.console.ink import BAD, BOLD, DIM, GOOD, HOT, PLAIN, Line, chart, count, duration, line, short
 from asyncplay.console.layout import Panel
-from asyncplay.monitor.snapshot import Batch, Learn, Result, Snapshot, Throughput, Worker
+from asyncplay.monitor.snapshot import BatchFigures, LearnFigures, Result, Snapshot, Throughput, WorkerFigures
 
 SIZES_TALL, CELL, RARE = 3, 4, 0.005  # of the columns of batch sizes: lines, cells across, share that is left out
 WIDE, TALL = 60, 5  # where there is room across, the chart is this many lines tall
@@ -76,7 +76,7 @@ def batches(shot: Snapshot, width: int) -> Panel | None:
     return Panel("batches", 3, 2, lines)
 
 
-def _sources(batch: Batch) -> list[tuple[str, str]]:
+def _sources(batch: BatchFigures) -> list[tuple[str, str]]:
     """Where rows came from, if not all of them from a tree's first leaf."""
     shares = [("remembered", batch.spared_share), ("extra leaves", batch.extra_share)]
     return [(name, f"{share:.0%}") for name, share in shares if share]
@@ -92,7 +92,7 @@ def batch_sizes(shot: Snapshot, width: int) -> Panel | None:
     return Panel(title, 8, SIZES_TALL + 1, _columns(_common(batch)[-(width // CELL) :]))
 
 
-def _common(batch: Batch) -> list[tuple[int, float]]:
+def _common(batch: BatchFigures) -> list[tuple[int, float]]:
     """From the first octave that is not rare to the last, with those in between that did not occur."""
     shares = dict(batch.histogram)
     common = [edge.bit_length() for edge, share in batch.histogram if share >= RARE]
@@ -115,7 +115,7 @@ def learning(shot: Snapshot, width: int) -> Panel | None:
     return None if learn is None else Panel("learning", 4, 2, pairs(width, *_learning(learn)))
 
 
-def _learning(learn: Learn) -> list[tuple[str, str]]:
+def _learning(learn: LearnFigures) -> list[tuple[str, str]]:
     return [
         ("version", f"{learn.version:,}"),
         ("steps", f"{count(learn.steps)}, {count(learn.steps_per_s)}/s"),
@@ -131,7 +131,7 @@ def _learning(learn: Learn) -> list[tuple[str, str]]:
     ]
 
 
-def _belief(learn: Learn) -> list[tuple[str, str]]:
+def _belief(learn: LearnFigures) -> list[tuple[str, str]]:
     """Only of a network that has any."""
     if learn.belief_loss is None or learn.counting_loss is None:
         return []
@@ -160,7 +160,7 @@ def workers(shot: Snapshot, width: int) -> Panel:
     return Panel(title, 5, min(1, len(ordered)), [_worker(worker, shot.throughput.unit) for worker in ordered])
 
 
-def _worker(worker: Worker, unit: str) -> Line:
+def _worker(worker: WorkerFigures, unit: str) -> Line:
     parts = line(
         f"{worker.number:>2} ",
         (f"{worker.state:<8}", STATES.get(worker.state, PLAIN)),

@@ -21,7 +21,7 @@ MOST_KEYS = 64
 SAID_S = 8.0  # how long an answer to a key stays
 
 
-class Source(Protocol):
+class SnapshotSource(Protocol):
     """A run, near or far."""
 
     async def look(self) -> Snapshot: ...
@@ -40,7 +40,7 @@ class View:
 
     def __init__(
         self,
-        source: Source,
+        source: SnapshotSource,
         *,
         keyboard: int,
         screen: int,

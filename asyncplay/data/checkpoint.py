@@ -28,7 +28,7 @@ DRAFT, DISCARDED = "draft", "discarded"
 MANIFEST_BYTES, MOST_DIGITS = 1 << 16, 19
 
 
-class Snapshot(NamedTuple):
+class Checkpoint(NamedTuple):
     """What a checkpoint holds. Nobody writes into the arrays while it is being saved."""
 
     arrays: Mapping[str, Array]
@@ -46,14 +46,14 @@ class Found(NamedTuple):
     """The newest checkpoint that is whole."""
 
     number: int
-    snapshot: Snapshot
+    snapshot: Checkpoint
 
 
 class Damaged(AsyncplayError):
     """A checkpoint that is not what was saved; the message says which and why."""
 
 
-def save(folder: Path, snapshot: Snapshot, keep: Keep = Keep()) -> int:  # noqa: B008  # frozen
+def save(folder: Path, snapshot: Checkpoint, keep: Keep = Keep()) -> int:  # noqa: B008  # frozen
     """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot, and
     then nothing of it takes up room."""
     if not folder.is_dir():
@@ -78,7 +78,7 @@ def save(folder: Path, snapshot: Snapshot, keep: Keep = Keep()) -> int:  # noqa:
     return number
 
 
-def load(path: Path) -> Snapshot:
+def load(path: Path) -> Checkpoint:
     """Read one checkpoint, or raise Damaged; what comes back is what was saved, to the bit."""
     listed = _manifest(path)
     data = {name: _checked(path / name, *listed[name]) for name in (ARRAYS, STATE)}
@@ -89,7 +89,7 @@ def load(path: Path) -> Snapshot:
         raise Damaged(f"{path} is damaged: its files cannot be understood") from None
     if not isinstance(state, dict):
         raise Damaged(f"{path} is damaged: {STATE} cannot be understood")
-    return Snapshot({name: np.array(array) for name, array in arrays.items()}, state)
+    return Checkpoint({name: np.array(array) for name, array in arrays.items()}, state)
 
 
 class State(BaseModel):
@@ -102,7 +102,7 @@ Count = Annotated[int, Field(ge=0, lt=2**62)]
 Kind = TypeVar("Kind", bound=State)
 
 
-def understand(kind: type[Kind], snapshot: Snapshot) -> Kind:
+def understand(kind: type[Kind], snapshot: Checkpoint) -> Kind:
     """The plain values, checked: digests prove nothing of where a checkpoint comes from."""
     try:
         return kind.model_validate(snapshot.state)
@@ -132,7 +132,7 @@ def numbers(folder: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < MOST_DIGITS)
 
 
-def _files(snapshot: Snapshot) -> dict[str, bytes]:
+def _files(snapshot: Checkpoint) -> dict[str, bytes]:
     arrays = {name: np.asarray(array, order="C") for name, array in snapshot.arrays.items()}
     data = {ARRAYS: safetensors_numpy.save(arrays), STATE: json.dumps(snapshot.state).encode()}
     listed = {name: [len(content), _digest(content)] for name, content in data.items()}

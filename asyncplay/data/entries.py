@@ -48,7 +48,7 @@ class MetricsEntry(NamedTuple):
 Note = VersionEntry | EventEntry | MetricsEntry
 
 
-class Kept(NamedTuple):
+class StorePosition(NamedTuple):
     """Where a store stands."""
 
     number: int = 0  # of the last game; they count from 1
@@ -59,5 +59,5 @@ class Kept(NamedTuple):
 class Written(NamedTuple):
     """What a commit made of the games it was given."""
 
-    kept: Kept
+    kept: StorePosition
     is_new: list[bool]  # for each game; a repeat of a unit that is there already is left out

@@ -72,7 +72,7 @@ class StoredGame(NamedTuple):
         return self.first_row + self.rows
 
 
-class Choice(NamedTuple):
+class GameFilter(NamedTuple):
     """Which games; what is None does not matter."""
 
     first_version: int | None = None
@@ -101,7 +101,7 @@ class Choice(NamedTuple):
         return f"{where} ORDER BY number LIMIT ?", [*values, self.limit]
 
 
-ALL = Choice()
+ALL = GameFilter()
 
 
 class Tallies(NamedTuple):
@@ -166,12 +166,12 @@ def is_figure(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) < LARGEST
 
 
-def count_games(connection: sqlite3.Connection, choice: Choice = ALL) -> int:
+def count_games(connection: sqlite3.Connection, choice: GameFilter = ALL) -> int:
     clause, values = choice.clause()
     return int(connection.execute(f"SELECT count(*) FROM (SELECT 1 FROM games{clause})", values).fetchone()[0])
 
 
-def read_games(connection: sqlite3.Connection, choice: Choice = ALL) -> Iterator[StoredGame]:
+def read_games(connection: sqlite3.Connection, choice: GameFilter = ALL) -> Iterator[StoredGame]:
     """In the order of storing."""
     clause, values = choice.clause()
     for row in connection.execute(f"SELECT {COLUMNS} FROM games{clause}", values):
@@ -197,7 +197,7 @@ def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
     )
 
 
-class Event(NamedTuple):
+class StoredEvent(NamedTuple):
     """A row of events."""
 
     time_s: float
@@ -206,7 +206,7 @@ class Event(NamedTuple):
     data: dict[str, Any]
 
 
-def as_event(row: Sequence[object]) -> Event:
+def as_event(row: Sequence[object]) -> StoredEvent:
     """Malformed where no run has written that."""
     number, time_s, kind, words, data = row
     whole(number)
@@ -216,7 +216,7 @@ def as_event(row: Sequence[object]) -> Event:
         facts = None
     if not isinstance(facts, dict):
         raise Malformed(f"{data!r:.80} are no facts of an event")
-    return Event(moment(time_s), text(kind), text(words), facts)
+    return StoredEvent(moment(time_s), text(kind), text(words), facts)
 
 
 def as_metric(row: Sequence[object]) -> tuple[str, float, float | None]:
@@ -244,7 +244,7 @@ NOTES: dict[str, tuple[str, Callable[[Sequence[object]], object]]] = {
 """The small tables: how their rows are read, and what makes sense of one."""
 
 
-def read_events(connection: sqlite3.Connection) -> list[Event]:
+def read_events(connection: sqlite3.Connection) -> list[StoredEvent]:
     return [as_event(row) for row in connection.execute(f"{NOTES['events'][0]} ORDER BY number")]
 
 

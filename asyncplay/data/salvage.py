@@ -29,7 +29,7 @@ DRAFT = "repair"
 MEMORY_SHARE = 1 / 3  # of what is free: a file is read whole and cut into pages
 
 
-class Saved(NamedTuple):
+class Salvaged(NamedTuple):
     """What became of a store."""
 
     games: int
@@ -40,7 +40,7 @@ class Saved(NamedTuple):
     old: Path  # the damaged file, kept
 
 
-def repair(folder: Path, *, last_number: int, meta: dict[str, str], is_sound: Callable[[StoredGame], bool]) -> Saved:
+def repair(folder: Path, *, last_number: int, meta: dict[str, str], is_sound: Callable[[StoredGame], bool]) -> Salvaged:
     """Put a sound store in the place of a damaged one, which is kept beside it under another name.
 
     ``last_number`` of a game that was ever acknowledged; ``meta`` of the run, whatever the old file says; ``is_sound``
@@ -60,7 +60,7 @@ def repair(folder: Path, *, last_number: int, meta: dict[str, str], is_sound: Ca
     _put_in_place(draft / FILE, folder / FILE)
     draft.rmdir()
     lost = gaps(numbers, max([last_number, *numbers]))
-    return Saved(len(numbers), lost, sorted(set_aside), notes, cut_short, old)
+    return Salvaged(len(numbers), lost, sorted(set_aside), notes, cut_short, old)
 
 
 def gaps(numbers: Iterable[int], last: int) -> list[range]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from asyncplay.config.loading import Config
 from asyncplay.data import schema
-from asyncplay.data.entries import EventEntry, GameEntry, Kept, MetricsEntry, Note, VersionEntry, Written
+from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, StorePosition, VersionEntry, Written
 from asyncplay.errors import AsyncplayError
 from asyncplay.records import pack
 
@@ -57,7 +57,7 @@ class Store:
         kept, rows = self.kept, []
         for game in itertools.compress(games, is_new):
             rows.append(_game_values(game, kept))
-            kept = Kept(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
+            kept = StorePosition(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
         with _transaction(self.connection):
             self.connection.executemany(schema.INSERT_GAME, rows)
             for note in notes:
@@ -195,11 +195,11 @@ def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
     return {text(key): text(value) for key, value in connection.execute("SELECT key, value FROM meta")}
 
 
-def read_kept(connection: sqlite3.Connection) -> Kept:
+def read_kept(connection: sqlite3.Connection) -> StorePosition:
     number = whole(connection.execute("SELECT ifnull(max(number), 0) FROM games").fetchone()[0])
     games = whole(connection.execute("SELECT count(*) FROM games").fetchone()[0])
     last = connection.execute("SELECT first_row, rows FROM games ORDER BY number DESC LIMIT 1").fetchone()
-    return Kept(number, games, sum(map(whole, last)) if last else 0)
+    return StorePosition(number, games, sum(map(whole, last)) if last else 0)
 
 
 def read_units(connection: sqlite3.Connection) -> NDArray[np.int64]:
@@ -247,7 +247,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _game_values(game: GameEntry, kept: Kept) -> tuple[object, ...]:
+def _game_values(game: GameEntry, kept: StorePosition) -> tuple[object, ...]:
     record = game.record
     versions = record.versions.tolist()
     values = (

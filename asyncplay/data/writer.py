@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from asyncplay.data.entries import GameEntry, Note, Written
 from asyncplay.data.store import Store, unusable
-from asyncplay.data.watermark import Mark
+from asyncplay.data.watermark import Watermark
 
 MOST_NOTES = 10_000  # while nothing can be written, older ones make room for newer ones
 TRANSIENT = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED")
@@ -25,7 +25,7 @@ TRANSIENT_ERRORS = {
 Result = TypeVar("Result")
 
 
-class Pace(NamedTuple):
+class CommitPolicy(NamedTuple):
     """When a transaction ends, and when a failed one is tried again."""
 
     games: int = 256  # with so many waiting, or
@@ -33,7 +33,7 @@ class Pace(NamedTuple):
     retry_s: float = 1.0
 
 
-class Listener(Protocol):
+class CommitListener(Protocol):
     """Who is told; a threaded writer calls from its thread."""
 
     def committed(self, written: Written, seconds: float) -> None:
@@ -87,7 +87,7 @@ class InlineWriter:
     any more: games stay in the order in which they came.
     """
 
-    def __init__(self, store: Store, mark: Mark, listener: Listener, persist: Persist) -> None:
+    def __init__(self, store: Store, mark: Watermark, listener: CommitListener, persist: Persist) -> None:
         self._store, self._mark, self._listener, self._persist = store, mark, listener, persist
         self._notes: deque[Note] = deque(maxlen=MOST_NOTES)
         self._is_over = False
@@ -129,13 +129,13 @@ class ThreadedWriter:
     """Group commit off the loop.
 
     Lifetime: until ``close``. Order: first come, first stored; one transaction
-    at a time, and while one is being synced the next gathers. Limit: none here; the keeper counts what waits and
+    at a time, and while one is being synced the next gathers. Limit: none here; the recorder counts what waits and
     holds new work. Trouble: a transaction that fails for reasons outside is tried again until it succeeds, and games
     are never dropped. End: ``close`` waits for the disk too, unless it is given up; what is not stored then, nobody
     was told was.
     """
 
-    def __init__(self, store: Store, mark: Mark, listener: Listener, pace: Pace) -> None:
+    def __init__(self, store: Store, mark: Watermark, listener: CommitListener, pace: CommitPolicy) -> None:
         self._store, self._mark, self._listener, self._pace = store, mark, listener, pace
         self._changed = threading.Condition()
         self._games: list[GameEntry] = []

@@ -6,7 +6,7 @@ from asyncplay.methods.selfplay import run as neural
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
-from asyncplay.model.device import Candidate, Choice
+from asyncplay.model.device import BackendChoice, Candidate
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
 from asyncplay.payloads import Positions
@@ -35,7 +35,7 @@ def look_at_devices(config: Config) -> list[Finding]:
     return found
 
 
-def judge_choice(choice: Choice, net: str) -> Finding:
+def judge_choice(choice: BackendChoice, net: str) -> Finding:
     figures = {str(figure.candidate): round(figure.rows_per_s) for figure in reversed(choice.figures)}  # the best last
     return Finding("devices", "fine", f"{net}: {'; '.join(choice.report())}", figures=figures)
 

@@ -4,26 +4,26 @@ import asyncio
 import math
 from dataclasses import dataclass
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.engine.dispatch import Dispatcher, Work
 from asyncplay.engine.evaluator import Endpoint, Evaluator, Thinkers
 from asyncplay.engine.lane import Lane
 from asyncplay.engine.ledger import Ledger
-from asyncplay.engine.recorder import Keeper
+from asyncplay.engine.recorder import GameRecorder
 from asyncplay.engine.supervise import Patience, Supervisor
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.pools.link import Pool
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The fixed limits of the queue; what can be tuned in a run is in Settings."""
+class QueueLimits:
+    """The fixed limits of the queue; what can be tuned in a run is in LiveSettings."""
 
     hard_cap_s: float = 0.05
     max_queued_rows: int = 65_536
 
 
-class Spine:
+class Engine:
     """One run's machinery, from the pool to the device.
 
     Lifetime: ``run`` from the first worker's start to the last one's end. ``drain`` ends it when all issued work
@@ -36,14 +36,14 @@ class Spine:
         work: Work,
         *,
         workers: int,
-        settings: Settings,
-        limits: Limits = Limits(),  # frozen
+        settings: LiveSettings,
+        limits: QueueLimits = QueueLimits(),  # frozen
         patience: Patience = Patience(),  # noqa: B008  # frozen
         depth: int = 1,
         is_lockstep: bool = False,
-        keeper: Keeper | None = None,
+        recorder: GameRecorder | None = None,
     ) -> None:
-        """``work`` is the run's own; when it is settled the run is over. ``keeper`` stores its games and is opened and
+        """``work`` is the run's own; when it is settled the run is over. ``recorder`` stores its games; it is opened and
         closed by whoever made it.
 
         ``is_lockstep``: what happens depends on the order of frames alone, never on the clock, so that with an
@@ -63,9 +63,9 @@ class Spine:
         )
         self.evaluator.join(self.lane)
         self.dispatcher = Dispatcher(self.evaluator)
-        self.keeper = keeper
-        if keeper is not None:
-            keeper.join(self.dispatcher, work)
+        self.recorder = recorder
+        if recorder is not None:
+            recorder.join(self.dispatcher, work)
         self.dispatcher.add(work)
         self.supervisor = Supervisor(pool, workers, self.dispatcher, patience)
         self._halt = asyncio.Event()
@@ -90,8 +90,8 @@ class Spine:
         """Work until the ledger is settled or somebody halts; raise what ended a part of it."""
         async with asyncio.TaskGroup() as group:
             services = [group.create_task(self.lane.run()), group.create_task(self.supervisor.run())]
-            if self.keeper is not None:
-                services.append(group.create_task(self.keeper.run()))
+            if self.recorder is not None:
+                services.append(group.create_task(self.recorder.run()))
             ends = [group.create_task(self.work.settled.wait()), group.create_task(self._halt.wait())]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             await self.supervisor.stop()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.engine import firing
 from asyncplay.engine.bounds import MOST_FEATURE, is_sound
 from asyncplay.engine.lane import Lane, Task
@@ -75,7 +75,7 @@ class Evaluator:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LiveSettings,
         tuner: Tuner | Lockstep,
         *,
         hard_cap_s: float,
@@ -206,10 +206,10 @@ class Evaluator:
         waiting = (requests for requests in self._queues.values() if requests)
         return min(waiting, key=lambda requests: requests[0].arrived_s)
 
-    def _view(self, requests: deque[_Request], now_s: float, running: int) -> firing.View:
+    def _view(self, requests: deque[_Request], now_s: float, running: int) -> firing.QueueView:
         self._count_waiting(now_s)
         thinkers = self._thinkers(now_s)
-        return firing.View(
+        return firing.QueueView(
             rows=self._rows,
             oldest_wait_s=now_s - requests[0].arrived_s,
             waited_row_s=self._waited_row_s,

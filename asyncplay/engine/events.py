@@ -9,24 +9,24 @@ from typing import Any, Self
 
 from asyncplay.data.entries import EventEntry, MetricsEntry, Written
 from asyncplay.data.store import Store
-from asyncplay.data.watermark import Mark
-from asyncplay.data.writer import Pace, ThreadedWriter
+from asyncplay.data.watermark import Watermark
+from asyncplay.data.writer import CommitPolicy, ThreadedWriter
 from asyncplay.rundir.folder import RunFolder
 
 log = logging.getLogger(__name__)
 
 
-class Notebook:
+class EventRecorder:
     """Lifetime: an ``async with`` around the run, which opens its store. Order: as they come. Limit: while nothing can
     be written the oldest entries make room for newer ones, and the run goes on. End: what has come is written, as soon
     as it can be; a run that fails waits for no disk."""
 
-    def __init__(self, folder: RunFolder, open_it: Callable[[], Store], pace: Pace) -> None:
+    def __init__(self, folder: RunFolder, open_it: Callable[[], Store], pace: CommitPolicy) -> None:
         self._folder, self._open_it, self._pace = folder, open_it, pace
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._writer = ThreadedWriter(self._open_it(), Mark(self._folder.path), self, self._pace)
+        self._writer = ThreadedWriter(self._open_it(), Watermark(self._folder.path), self, self._pace)
         self._folder.listeners.append(self._heed_folder)
         return self
 

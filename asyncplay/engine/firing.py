@@ -31,7 +31,7 @@ class Arm(enum.Enum):
     ALL = 3
 
 
-class View(NamedTuple):
+class QueueView(NamedTuple):
     """Snapshot of the queue; all times in seconds."""
 
     rows: int
@@ -54,7 +54,7 @@ class Rule(NamedTuple):
     lead_s: float  # launch this long before the device falls free
 
 
-def seconds_until_due(view: View, rule: Rule) -> float:
+def seconds_until_due(view: QueueView, rule: Rule) -> float:
     """Return 0 to fire now, otherwise after how long to ask again unless something happens before.
 
     It is inf when only an event can change the answer: nothing is queued, or the device is busy.
@@ -69,7 +69,7 @@ def seconds_until_due(view: View, rule: Rule) -> float:
     return left_s if left_s > RESOLUTION_S else 0.0
 
 
-def rows_due(view: View, rule: Rule) -> int:
+def rows_due(view: QueueView, rule: Rule) -> int:
     """Return how many of the queued rows a batch takes that is due, the oldest first."""
     rows = min(view.rows, rule.max_rows)
     if rows == rule.max_rows or rule.pinned_s is not None or rule.arm is not Arm.HALF:
@@ -77,7 +77,7 @@ def rows_due(view: View, rule: Rule) -> int:
     return min(rows, (rows + view.thinking + 1) // 2)
 
 
-def _linger_s(view: View, rule: Rule) -> float:
+def _linger_s(view: QueueView, rule: Rule) -> float:
     """Return how much longer an idle device waits in auto mode, if nobody asks meanwhile."""
     if view.thinking == 0:
         return 0.0
@@ -85,7 +85,7 @@ def _linger_s(view: View, rule: Rule) -> float:
     return min(left_s, _patience_s(view, rule))
 
 
-def _patience_s(view: View, rule: Rule) -> float:
+def _patience_s(view: QueueView, rule: Rule) -> float:
     """Return what the arm alone would still wait."""
     if rule.arm is Arm.INTEGRAL:
         return (PILE * rule.fixed_s - view.waited_row_s) / view.rows

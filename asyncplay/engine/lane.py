@@ -38,7 +38,7 @@ class Timed(Protocol):
     def __call__(self) -> Any: ...
 
 
-class Source(Protocol):
+class LaneSource(Protocol):
     """Somebody who wants the device."""
 
     def due_in_s(self, now_s: float, running: int) -> float:
@@ -50,7 +50,7 @@ class Source(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    source: Source
+    source: LaneSource
     share: float
     is_first: bool
     used: float = 0.0  # device seconds divided by the share; whoever has least is furthest behind
@@ -95,15 +95,15 @@ class Lane:
         self._todo: queue.SimpleQueue[_Turn | None] = queue.SimpleQueue()
         self._launched: queue.SimpleQueue[tuple[_Turn, Finish] | None] = queue.SimpleQueue()
 
-    def attach(self, source: Source, *, share: float, is_first: bool = False) -> None:
+    def attach(self, source: LaneSource, *, share: float, is_first: bool = False) -> None:
         """``is_first``: whenever it is due it goes before those who are not, whatever the shares say."""
         self._entries.append(_Entry(source, share, is_first))
 
-    def set_share(self, source: Source, share: float) -> None:
+    def set_share(self, source: LaneSource, share: float) -> None:
         """Give ``source`` another part of the device, as the limiter says."""
         self._entry(source).share = share
 
-    def busy_s(self, source: Source) -> float:
+    def busy_s(self, source: LaneSource) -> float:
         """Return the device seconds that ``source`` has had."""
         return self._entry(source).busy_s
 
@@ -213,7 +213,7 @@ class Lane:
         turn.task.deliver(turn.result)
         self._pump()
 
-    def _entry(self, source: Source) -> _Entry:
+    def _entry(self, source: LaneSource) -> _Entry:
         return next(entry for entry in self._entries if entry.source is source)
 
     def _start_threads(self) -> list[threading.Thread]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 LEAST_SHARE = 0.05  # of the device, for whoever is in front: nobody stops altogether
 
 
-class Held(NamedTuple):
+class RatioState(NamedTuple):
     """What a limiter held to when so many rows were inserted; a checkpoint keeps it."""
 
     inserted: int
@@ -18,7 +18,7 @@ class Held(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class SampleRatio:
     """What the limiter holds to."""
 
     ratio: float  # rows sampled for each row inserted
@@ -31,16 +31,16 @@ class Pace:
         assert self.band_rows >= self.batch_rows, "in a band below a batch both sides might wait at once"
         assert self.minimum_rows > 0, "there is nothing to draw from before the first row"
 
-    def after(self, before: Held) -> "Pace":
+    def after(self, before: RatioState) -> "SampleRatio":
         """From then on this ratio: what had come by then owes what it owed."""
         return replace(self, shift_rows=before.shift_rows + (before.ratio - self.ratio) * before.inserted)
 
-    def lag_rows(self, counts: "Counts") -> float:
+    def lag_rows(self, counts: "RowCounts") -> float:
         """What training is behind, in sampled rows."""
         return self.ratio * counts.inserted + self.shift_rows - counts.sampled
 
 
-class Counts(NamedTuple):
+class RowCounts(NamedTuple):
     """Rows so far; what a checkpoint keeps."""
 
     inserted: int = 0
@@ -73,8 +73,8 @@ class Limiter:
     anybody else.
     """
 
-    def __init__(self, pace: Pace) -> None:
-        self._pace, self._counts = pace, Counts()
+    def __init__(self, pace: SampleRatio) -> None:
+        self._pace, self._counts = pace, RowCounts()
         self._balance = balance(pace, self._counts)
         self._changed = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
@@ -102,8 +102,8 @@ class Limiter:
         self._pace = replace(self._pace, ratio=ratio).after(self.held())
         self._set(self._counts)
 
-    def held(self) -> Held:
-        return Held(self._counts.inserted, self._pace.ratio, self._pace.shift_rows)
+    def held(self) -> RatioState:
+        return RatioState(self._counts.inserted, self._pace.ratio, self._pace.shift_rows)
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Have ``listener`` called, on the loop, whenever the balance has changed."""
@@ -131,14 +131,14 @@ class Limiter:
     def shares(self) -> Shares:
         return shares(self._pace, self._counts)
 
-    def state(self) -> Counts:
+    def state(self) -> RowCounts:
         return self._counts
 
-    def restore(self, counts: Counts) -> None:
+    def restore(self, counts: RowCounts) -> None:
         """Go on from what ``state`` returned, in another process perhaps."""
         self._set(counts)
 
-    def _set(self, counts: Counts) -> None:
+    def _set(self, counts: RowCounts) -> None:
         self._counts = counts
         before, self._balance = self._balance, balance(self._pace, counts)
         if self._balance is not before:
@@ -147,7 +147,7 @@ class Limiter:
                 listener()
 
 
-def balance(pace: Pace, counts: Counts) -> Balance:
+def balance(pace: SampleRatio, counts: RowCounts) -> Balance:
     """Who waits, at these counts."""
     lag_rows = pace.lag_rows(counts)
     if counts.inserted < pace.minimum_rows:
@@ -159,7 +159,7 @@ def balance(pace: Pace, counts: Counts) -> Balance:
     return Balance.STEADY
 
 
-def shares(pace: Pace, counts: Counts) -> Shares:
+def shares(pace: SampleRatio, counts: RowCounts) -> Shares:
     """The device's time, by where in its band training is: nearly all for whoever has fallen behind.
 
     So the counts come to rest where training gets just what it needs to keep up.

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Self
 
-from asyncplay.data.entries import EventEntry, GameEntry, Kept, Note, Written
+from asyncplay.data.entries import EventEntry, GameEntry, Note, StorePosition, Written
 from asyncplay.data.store import Store
-from asyncplay.data.watermark import Mark
-from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, Writer
+from asyncplay.data.watermark import Watermark
+from asyncplay.data.writer import CommitPolicy, InlineWriter, ThreadedWriter, Writer
 from asyncplay.engine.dispatch import Arrival, Dispatcher, Work
 from asyncplay.records import Record, sparse
 from asyncplay.rundir.folder import RunFolder
@@ -26,10 +26,10 @@ DISK = "disk"  # why play is held
 GAMES = "games"
 
 
-class Limits(NamedTuple):
+class RecorderLimits(NamedTuple):
     """How far play may run ahead of the disk."""
 
-    pace: Pace = Pace()
+    pace: CommitPolicy = CommitPolicy()
     queue_games: int = 4096
 
 
@@ -38,7 +38,7 @@ class _Waiting(NamedTuple):
     came_s: float
 
 
-class Keeper:
+class GameRecorder:
     """Between the dispatcher and the store.
 
     Lifetime: an ``async with`` around the whole run; ``run`` is one task of its group and ends it when nothing can be
@@ -50,7 +50,7 @@ class Keeper:
     In lockstep each game is stored the moment it comes, on the loop: nothing depends on a clock or a thread.
     """
 
-    def __init__(self, folder: RunFolder, store: Store, limits: Limits, *, is_lockstep: bool = False) -> None:
+    def __init__(self, folder: RunFolder, store: Store, limits: RecorderLimits, *, is_lockstep: bool = False) -> None:
         self.store, self._folder, self._limits, self._is_lockstep = store, folder, limits, is_lockstep
         self._kept = store.kept
         self._waiting: deque[_Waiting] = deque()
@@ -64,7 +64,7 @@ class Keeper:
         self._failure: asyncio.Future[None]
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> StorePosition:
         """Where the store stands."""
         return self._kept
 
@@ -74,7 +74,7 @@ class Keeper:
         self.settle, self._hold = dispatcher.settle, partial(dispatcher.hold, work)
 
     async def __aenter__(self) -> Self:
-        loop, mark = asyncio.get_running_loop(), Mark(self._folder.path)
+        loop, mark = asyncio.get_running_loop(), Watermark(self._folder.path)
         self._failure = loop.create_future()
         if self._is_lockstep:
             self._writer = InlineWriter(self.store, mark, self, partial(self._folder.persist_here, GAMES))
@@ -182,17 +182,17 @@ class Keeper:
 class _Elsewhere:
     """Carries the writer's words from its thread to the loop."""
 
-    def __init__(self, keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-        self._keeper, self._loop = keeper, loop
+    def __init__(self, recorder: GameRecorder, loop: asyncio.AbstractEventLoop) -> None:
+        self._recorder, self._loop = recorder, loop
 
     def committed(self, written: Written, seconds: float) -> None:
-        self._loop.call_soon_threadsafe(self._keeper.committed, written, seconds)
+        self._loop.call_soon_threadsafe(self._recorder.committed, written, seconds)
 
     def trouble(self, why: str) -> None:
-        self._loop.call_soon_threadsafe(self._keeper.trouble, why)
+        self._loop.call_soon_threadsafe(self._recorder.trouble, why)
 
     def failed(self, error: BaseException) -> None:
-        self._loop.call_soon_threadsafe(self._keeper.failed, error)
+        self._loop.call_soon_threadsafe(self._recorder.failed, error)
 
 
 def entry_of(game: Game, worker: int) -> GameEntry:

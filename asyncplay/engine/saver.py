@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Keep, Snapshot
+from asyncplay.data.checkpoint import Checkpoint, Keep
 from asyncplay.rundir.folder import RunFolder
 
 log = logging.getLogger(__name__)
@@ -16,7 +16,7 @@ FOLDER = "checkpoints"
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class SaveSchedule:
     """When to save; 0 for never by this."""
 
     every_s: float = 300.0
@@ -35,9 +35,9 @@ class Saver:
     def __init__(
         self,
         folder: RunFolder,
-        capture: Callable[[], Awaitable[Snapshot]],
+        capture: Callable[[], Awaitable[Checkpoint]],
         *,
-        schedule: Schedule = Schedule(),  # frozen
+        schedule: SaveSchedule = SaveSchedule(),  # frozen
         keep: Keep = Keep(),  # noqa: B008  # frozen
     ) -> None:
         self._folder, self._capture, self._schedule, self._keep = folder, capture, schedule, keep
@@ -71,7 +71,7 @@ class Saver:
             self._asked.clear()
             await self.write(await self._capture())
 
-    async def write(self, snapshot: Snapshot) -> None:
+    async def write(self, snapshot: Checkpoint) -> None:
         """Write what was captured; once begun it is finished even if the caller is cancelled."""
         number = await self._folder.persist(
             "checkpoint", lambda place: checkpoint.save(place / FOLDER, snapshot, self._keep)

@@ -8,7 +8,7 @@ SHORTEST_S = 1e-9  # an interval of 0 has no logarithm
 SURE_AFTER = 8  # intervals; before that the limit is the ceiling
 
 
-class Habit:
+class SilenceLimit:
     """Mean and deviation of the logarithm of somebody's intervals, with forgetting.
 
     The logarithm, because silences spread over orders of magnitude: ten times the usual is as

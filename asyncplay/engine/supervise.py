@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from asyncplay.engine.evaluator import Thinkers
-from asyncplay.engine.silence import Habit
+from asyncplay.engine.silence import SilenceLimit
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import Link, Pool
 from asyncplay.stats import WorkerStats
@@ -65,7 +65,7 @@ class Member:
     phase: Phase
     since_s: float  # in this phase
     ready_s: float = math.inf  # when it said hello
-    habit: Habit = field(default_factory=Habit)  # of its silences while it owes us something
+    silence_limit: SilenceLimit = field(default_factory=SilenceLimit)  # of its silences while it owes us something
     link: Link | None = None
     pid: int = 0
     has_work: bool = False
@@ -138,7 +138,7 @@ class _Post:
         return self.is_wanted and self.member is None
 
 
-class Listener(Protocol):
+class WorkerListener(Protocol):
     """Who gives the workers their work. A WireError raised in ``heard`` costs the worker that spoke."""
 
     def ready(self, member: Member) -> None: ...
@@ -163,7 +163,7 @@ class Supervisor:
 
     pool: Pool
     workers: int
-    listener: Listener
+    listener: WorkerListener
     patience: Patience = field(default_factory=Patience)
     clock: Callable[[], float] = time.perf_counter
     grace_s: float = 2.0
@@ -194,11 +194,11 @@ class Supervisor:
         return (post.member for post in self._posts.values() if post.member is not None)
 
     def thinkers(self, now_s: float) -> Thinkers:
-        """Return who may still ask; a worker silent beyond its habit is not waited for."""
+        """Return who may still ask; a worker silent beyond its silence limit is not waited for."""
         count, left_s = 0, 0.0
         for member in self.members():
             if member.phase is Phase.READY and member.owes:
-                still_s = member.heard_s + member.habit.limit_s(LIVE_FLOOR_S, LIVE_CEILING_S) - now_s
+                still_s = member.heard_s + member.silence_limit.limit_s(LIVE_FLOOR_S, LIVE_CEILING_S) - now_s
                 if still_s > 0:
                     count, left_s = count + member.thinking, max(left_s, still_s)
         return Thinkers(count, left_s)
@@ -325,7 +325,7 @@ class Supervisor:
             log.info("worker %d is back after %.1f s", member.number, now_s - member.heard_s)
             member.phase = Phase.READY
         if member.owes:
-            member.habit.observe(now_s - member.heard_s)
+            member.silence_limit.observe(now_s - member.heard_s)
         if isinstance(message, Idle):
             member.idled(message)
             self.listener.idle()
@@ -397,7 +397,7 @@ class Supervisor:
                 self._kill(member, "told to leave and did not")
 
     def _limit_s(self, member: Member) -> float:
-        return member.habit.limit_s(self.patience.silence_floor_s, self.patience.silence_ceiling_s)
+        return member.silence_limit.limit_s(self.patience.silence_floor_s, self.patience.silence_ceiling_s)
 
     def _suspect(self, member: Member, silent_s: float, now_s: float) -> None:
         log.warning(

@@ -60,7 +60,7 @@ class ServiceFit:
 
 
 @dataclass(slots=True)
-class Record:
+class ArmRecord:
     """What the trials of one arm have shown."""
 
     edge: float = 0.0  # log rows/s above the held arm
@@ -173,7 +173,7 @@ class Tuner:
     def reset(self) -> None:
         """Forget the verdicts: workers, model or settings changed. Held arm and fit stay as guesses."""
         self._fit = ServiceFit(self._fit.fixed_s, self._fit.per_row_s)
-        self._records = {arm: Record() for arm in Arm}
+        self._records = {arm: ArmRecord() for arm in Arm}
         self._trial: Arm | None = None
         self._is_parting = False  # after a trial of ALL: HALF parts the crowd before the held arm goes on
         self._base, self._window_s, self._batch_s = Base(), WINDOW_S, WINDOW_S
@@ -188,7 +188,7 @@ class Tuner:
         """Go on from an earlier run; the base is measured anew."""
         self._held, self._fit = Arm[state.arm], ServiceFit(state.fixed_s, state.per_row_s)
         self.reset()
-        self._records |= {Arm[name]: Record(*numbers) for name, numbers in state.records.items()}
+        self._records |= {Arm[name]: ArmRecord(*numbers) for name, numbers in state.records.items()}
 
     def completed(self, now_s: float, rows: int, service_s: float) -> None:
         """Count one batch that came back, of at least one row; may change the arm.
@@ -259,7 +259,7 @@ class Tuner:
             self._adopt(arm, log_rate)
         self._meter.restart(now_s)
 
-    def _put_off(self, record: Record, now_s: float, lost_s: float) -> None:
+    def _put_off(self, record: ArmRecord, now_s: float, lost_s: float) -> None:
         """Plan the next trial: soon while the arm looks promising, otherwise twice as late as last time."""
         record.gap = FIRST_GAP if record.edge > HYSTERESIS else min(2 * record.gap, LAST_GAP)
         wait_s = max(record.gap * self._window_s, lost_s / BUDGET)

@@ -4,14 +4,14 @@ import os
 import sys
 
 from asyncplay import machine as memory
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.config.loading import Config
 from asyncplay.data.store import open_store, run_meta
-from asyncplay.data.writer import Pace
-from asyncplay.engine import recorder as keeper
-from asyncplay.engine.engine import Limits
-from asyncplay.engine.events import Notebook
-from asyncplay.engine.recorder import Keeper
+from asyncplay.data.writer import CommitPolicy
+from asyncplay.engine import recorder
+from asyncplay.engine.engine import QueueLimits
+from asyncplay.engine.events import EventRecorder
+from asyncplay.engine.recorder import GameRecorder
 from asyncplay.engine.supervise import Patience
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.machine import usable_cores
@@ -40,10 +40,10 @@ def n_workers(config: Config) -> int:
 
 def live_settings(
     config: Config, workers: int | None = None, *, learns: bool = False, worker_bytes: int = WORKER_BYTES
-) -> Settings:
+) -> LiveSettings:
     """``workers``: if the run begins with another number than the configuration says; ``worker_bytes``: of one more."""
     timeout_ms = config.batch.timeout_ms
-    return Settings(
+    return LiveSettings(
         timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
         max_rows=config.batch.max_rows,
         workers=workers or n_workers(config),
@@ -53,8 +53,8 @@ def live_settings(
     )
 
 
-def limits(config: Config) -> Limits:
-    return Limits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows)
+def limits(config: Config) -> QueueLimits:
+    return QueueLimits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows)
 
 
 def patience(config: Config) -> Patience:
@@ -69,7 +69,7 @@ def patience(config: Config) -> Patience:
     )
 
 
-def make_keeper(config: Config, folder: RunFolder, players: int, *, is_resumed: bool = False) -> Keeper:
+def make_keeper(config: Config, folder: RunFolder, players: int, *, is_resumed: bool = False) -> GameRecorder:
     """Open the run's store, which must be new unless the run is resumed."""
     section = config.store
     store = open_store(folder.path, run_meta(config, players), section.durability)
@@ -77,18 +77,18 @@ def make_keeper(config: Config, folder: RunFolder, players: int, *, is_resumed: 
         path, games = folder.path, store.kept.games
         store.close()
         raise AsyncplayError(f"{path} holds a run with {games:,} games; `asyncplay train --resume {path}` goes on")
-    limits = keeper.Limits(commit_pace(config), section.queue_games)
-    return Keeper(folder, store, limits, is_lockstep=config.pool.kind == "inline")
+    limits = recorder.RecorderLimits(commit_pace(config), section.queue_games)
+    return GameRecorder(folder, store, limits, is_lockstep=config.pool.kind == "inline")
 
 
-def make_notebook(config: Config, folder: RunFolder, players: int) -> Notebook:
+def make_notebook(config: Config, folder: RunFolder, players: int) -> EventRecorder:
     """For a run that stores no games."""
     meta, durability = run_meta(config, players), config.store.durability
-    return Notebook(folder, lambda: open_store(folder.path, meta, durability), commit_pace(config))
+    return EventRecorder(folder, lambda: open_store(folder.path, meta, durability), commit_pace(config))
 
 
-def commit_pace(config: Config) -> Pace:
-    return Pace(config.store.commit_games, config.store.commit_ms / 1000)
+def commit_pace(config: Config) -> CommitPolicy:
+    return CommitPolicy(config.store.commit_games, config.store.commit_ms / 1000)
 
 
 def sim_speed(config: Config) -> SimSpeed:

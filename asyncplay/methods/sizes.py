@@ -17,7 +17,7 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.model.shape import NetShape
 from asyncplay.search.beliefs import believing_columns
 from asyncplay.search.group import make_settings, make_sizes
-from asyncplay.search.layout import Settings, Sizes, needed_bytes
+from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
 from asyncplay.wire.codec import MAX_FRAME_BYTES
 
 MOST_SEATS = 8
@@ -49,7 +49,7 @@ class Blame(NamedTuple):
     excess: str
 
 
-class Limit(NamedTuple):
+class SizeLimit(NamedTuple):
     """Something of which a run may have only so much."""
 
     most: int
@@ -159,7 +159,7 @@ def _match_needs(config: Config, game: GameSpec) -> list[Need]:
     return [_process_need(config), Need(("arena.games", "arena.simulations"), trees)]
 
 
-def _settings(config: Config, game: GameSpec) -> Settings:
+def _settings(config: Config, game: GameSpec) -> KernelSettings:
     search = config.search
     return make_settings(
         game,
@@ -183,7 +183,7 @@ def _match_sizes(config: Config, game: GameSpec) -> Sizes:
     return make_sizes(game, _settings(config, game)._replace(simulations=arena.simulations), n_games)
 
 
-def _group_bytes(game: GameSpec, sizes: Sizes, settings: Settings) -> int:
+def _group_bytes(game: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
     return needed_bytes(game, sizes, settings) + sizes.rows * _feature_bytes(game)
 
 
@@ -191,7 +191,7 @@ def _feature_bytes(game: GameSpec) -> int:
     return game.features * np.dtype(game.feature_dtype).itemsize
 
 
-def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> Limit:
+def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> SizeLimit:
     def amount(config: Config) -> int:
         return sum(need.n_bytes for need in needs(config))
 
@@ -200,12 +200,12 @@ def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> Lim
         words = f"it would need {told(worst.n_bytes)} of memory for this, {told(amount(config))} in all"
         return Blame(worst.keys, f"{words}, and {told(free_bytes)} are free")
 
-    return Limit(free_bytes, amount, blame)
+    return SizeLimit(free_bytes, amount, blame)
 
 
 def _group_limits(
     game: GameSpec, keys: tuple[str, ...], sizes_of: Callable[[Config, GameSpec], Sizes]
-) -> Iterator[Limit]:
+) -> Iterator[SizeLimit]:
     """Games that think together count their trees by 32 bits and ask in one message; the simulations' key is last."""
 
     def numbers(config: Config) -> int:
@@ -221,19 +221,19 @@ def _group_limits(
         words = f"trees that think together would have {numbers(config):,} edges"
         return Blame(keys, f"{words}, at most {MOST_NUMBERS:,} can be told apart")
 
-    yield Limit(MOST_NUMBERS, numbers, blame)
+    yield SizeLimit(MOST_NUMBERS, numbers, blame)
     yield _frame_limit(keys[:-1], block)
 
 
-def _frame_limit(keys: tuple[str, ...], block: Callable[[Config], int]) -> Limit:
+def _frame_limit(keys: tuple[str, ...], block: Callable[[Config], int]) -> SizeLimit:
     def blame(config: Config) -> Blame:
         words = f"a worker would ask for {told(block(config))} at a time"
         return Blame(keys, f"{words}, a message has at most {told(MAX_FRAME_BYTES)}")
 
-    return Limit(MAX_FRAME_BYTES, block, blame)
+    return SizeLimit(MAX_FRAME_BYTES, block, blame)
 
 
-def _check(config: Config, limits: Sequence[Limit], names: Mapping[str, str] = NO_NAMES) -> None:
+def _check(config: Config, limits: Sequence[SizeLimit], names: Mapping[str, str] = NO_NAMES) -> None:
     """Blame that key of a limit which is furthest above its default, and say what value of it would fit all limits."""
 
     def fits(changed: Config) -> bool:

@@ -16,8 +16,8 @@ from asyncplay.payloads import Array, Positions
 
 __all__ = [
     "BACKENDS",
+    "BackendChoice",
     "Candidate",
-    "Choice",
     "Figure",
     "available",
     "candidates",
@@ -58,7 +58,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BackendChoice:
     """The fastest candidate, and the figures it was chosen by, fastest first."""
 
     figures: tuple[Figure, ...]
@@ -71,8 +71,8 @@ class Choice:
     def rows_per_s(self) -> float:
         return self.figures[0].rows_per_s
 
-    def with_figures(self, more: Iterable[Figure]) -> "Choice":
-        return Choice(tuple(sorted([*self.figures, *more], key=lambda figure: -figure.rows_per_s)))
+    def with_figures(self, more: Iterable[Figure]) -> "BackendChoice":
+        return BackendChoice(tuple(sorted([*self.figures, *more], key=lambda figure: -figure.rows_per_s)))
 
     def report(self) -> list[str]:
         """A line for each figure."""
@@ -151,7 +151,7 @@ def choose(
     *,
     budget_s: float,
     clock: Callable[[], float] = time.perf_counter,
-) -> Choice:
+) -> BackendChoice:
     """Measure every candidate on ``sample`` and sort by speed. They take turns until the budget is spent: a machine
     that slows down for a second slows all of them."""
     backends = {option: open_candidate(option) for option in options}
@@ -159,7 +159,7 @@ def choose(
     while not all(best.values()) or clock() < end_s:
         for option, backend in backends.items():
             best[option] = max(best[option], rows_per_s(backend, sample, backend.depth, budget_s=0, clock=clock))
-    return Choice(()).with_figures(Figure(option, len(sample.features), speed) for option, speed in best.items())
+    return BackendChoice(()).with_figures(Figure(option, len(sample.features), speed) for option, speed in best.items())
 
 
 def forward_limit(
@@ -170,14 +170,14 @@ def forward_limit(
     *,
     each_s: float = 0.3,
     clock: Callable[[], float] = time.perf_counter,
-) -> Choice:
+) -> BackendChoice:
     """The most rows/s this machine's model can answer: every candidate at every batch size."""
     figures: list[Figure] = []
     sizes = list(batch_rows)
     for option in options:
         backend = open_candidate(option)
         figures += [_measure(option, backend, resize(sample, rows), each_s, clock) for rows in sizes]
-    return Choice(()).with_figures(figures)
+    return BackendChoice(()).with_figures(figures)
 
 
 def rows_per_s(

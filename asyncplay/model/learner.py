@@ -17,7 +17,7 @@ from asyncplay.model import nets
 from asyncplay.model import weights as named
 from asyncplay.model.belief import belief_loss, counting_loss, to_whereabouts
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
-from asyncplay.model.schedule import Schedule
+from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.model.thread_choice import ThreadChoice
 from asyncplay.model.threads import use_threads
@@ -35,7 +35,7 @@ MOST_PIECES = 4
 class LearnerSettings:
     """How a network is trained."""
 
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: LearningRate = field(default_factory=LearningRate)
     weight_decay: float = 1e-2  # of matrices only, times the learning rate each step
     value_weight: float = 1.0  # of the value's loss beside the policy's
     belief_weight: float = 1.0  # likewise, of a network that believes
@@ -56,7 +56,7 @@ class StepReport(NamedTuple):
     counting_loss: float | None = None  # the same for who only counts cards
 
 
-class Saved(NamedTuple):
+class LearnerState(NamedTuple):
     """All that a learner knows, copied."""
 
     tensors: dict[str, Array]  # weights, their mean and moments
@@ -132,7 +132,7 @@ class Learner:
         """A copy of the mean of the latest steps' weights, ready to be published."""
         return {name: named.to_array(value) for name, value in self._average.items()}
 
-    def save(self) -> Saved:
+    def save(self) -> LearnerState:
         """Everything needed to go on as if nothing had happened."""
         tensors = {f"weight/{name}": value for name, value in named.snapshot(self._net).items()}
         tensors |= {f"average/{name}": value for name, value in self.weights().items()}
@@ -140,9 +140,9 @@ class Learner:
             for moment in MOMENTS if weight in self._optimizer.state else ():
                 tensors[f"{moment}/{name}"] = named.to_array(self._optimizer.state[weight][moment])
         facts = {"steps": self.steps, "rows": self.rows, "shape": asdict(self.shape)}
-        return Saved(tensors, json.dumps(facts))
+        return LearnerState(tensors, json.dumps(facts))
 
-    def load(self, saved: Saved) -> None:
+    def load(self, saved: LearnerState) -> None:
         """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
         tensors = saved.tensors
         try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class LearningRate:
     """A linear warm-up, then a constant, or half a cosine down to ``floor`` times the peak."""
 
     peak: float = 2e-3

@@ -4,10 +4,18 @@ from collections import deque
 from itertools import pairwise
 from typing import NamedTuple
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.monitor import cpu
 from asyncplay.monitor.figures import Figures
-from asyncplay.monitor.snapshot import HISTORY, Batch, Learn, Rounds, Store, Throughput, Worker
+from asyncplay.monitor.snapshot import (
+    HISTORY,
+    BatchFigures,
+    LearnFigures,
+    RoundFigures,
+    StoreFigures,
+    Throughput,
+    WorkerFigures,
+)
 from asyncplay.monitor.verdict import Strain
 from asyncplay.stats import Histogram
 
@@ -77,12 +85,12 @@ def throughput(looks: list[Look], history: tuple[float, ...]) -> Throughput:
     )
 
 
-def batch(looks: list[Look], settings: Settings) -> Batch | None:
+def batch(looks: list[Look], settings: LiveSettings) -> BatchFigures | None:
     then, now = looks[0].figures.batch, looks[-1].figures.batch
     if then is None or now is None:
         return None
     sizes, waits = _latest(now.batch_rows, then.batch_rows), _latest(now.wait_s, then.wait_s)
-    return Batch(
+    return BatchFigures(
         mean_rows=(now.rows - then.rows) / max(now.batches - then.batches, 1),
         histogram=tuple((2 ** max(octave, 0), share) for octave, share in sizes.octaves().items()),
         wait_p50_ms=1000 * waits.quantile(0.5),
@@ -100,11 +108,11 @@ def batch(looks: list[Look], settings: Settings) -> Batch | None:
     )
 
 
-def learn(looks: list[Look]) -> Learn | None:
+def learn(looks: list[Look]) -> LearnFigures | None:
     then, now = looks[0].figures.train, looks[-1].figures.train
     if then is None or now is None:
         return None
-    return Learn(
+    return LearnFigures(
         version=now.version,
         steps=now.steps,
         steps_per_s=_per_s(looks, then.steps, now.steps),
@@ -121,11 +129,11 @@ def learn(looks: list[Look]) -> Learn | None:
     )
 
 
-def rounds(look: Look) -> Rounds | None:
+def rounds(look: Look) -> RoundFigures | None:
     stats = look.figures.rounds
     if stats is None:
         return None
-    return Rounds(
+    return RoundFigures(
         pieces=stats.pieces,
         iterations=stats.iterations,
         nodes=stats.nodes,
@@ -136,11 +144,11 @@ def rounds(look: Look) -> Rounds | None:
     )
 
 
-def workers(looks: list[Look]) -> tuple[Worker, ...]:
+def workers(looks: list[Look]) -> tuple[WorkerFigures, ...]:
     """Those that were sent away are not shown."""
     then = {worker.number: worker.rows for worker in looks[0].figures.workers}
     return tuple(
-        Worker(
+        WorkerFigures(
             number=worker.number,
             state=worker.state,
             pid=worker.pid,
@@ -154,12 +162,12 @@ def workers(looks: list[Look]) -> tuple[Worker, ...]:
     )
 
 
-def store(look: Look) -> Store | None:
+def store(look: Look) -> StoreFigures | None:
     stats = look.figures.store
-    return None if stats is None else Store(stats.games, 1000 * stats.lag_s, stats.queued, stats.trouble)
+    return None if stats is None else StoreFigures(stats.games, 1000 * stats.lag_s, stats.queued, stats.trouble)
 
 
-def strain(looks: list[Look], settings: Settings) -> Strain:
+def strain(looks: list[Look], settings: LiveSettings) -> Strain:
     """What the verdict is about, over ``looks``."""
     last, queue, training = looks[-1].figures, batch(looks, settings), learn(looks)
     device_share = queue.device_share if queue is not None else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from asyncplay.monitor.control import Control
 from asyncplay.monitor.gauge import Gauge
-from asyncplay.monitor.log_tail import Journal
+from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.observer import Observer, Subject
 from asyncplay.monitor.snapshot import Snapshot
 from asyncplay.monitor.steering import Steering
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 Note = Callable[[str, str, Mapping[str, Any]], None]  # kind, text and facts of an event to be kept
 
 
-class Station:
+class Monitor:
     """Where a run is looked at and steered: by its own console, by plain lines, and through its socket.
 
     Its services are ``observer.run`` and ``control.run``.
@@ -28,7 +28,7 @@ class Station:
     def __init__(
         self,
         subject: Subject,
-        journal: Journal,
+        journal: LogTail,
         *,
         clock: Callable[[], float],
         stop: Callable[[], None],

@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.monitor import cpu, gauge
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.gauge import RATE_S, STRAIN_S, TICK_S, Gauge, Look
-from asyncplay.monitor.log_tail import Journal
+from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.snapshot import Budget, Snapshot, Tuned
 from asyncplay.monitor.trial import Trials
 from asyncplay.monitor.verdict import judge
@@ -24,7 +24,7 @@ class Subject:
     title: str
     folder: str
     figures: Callable[[], Figures]
-    settings: Settings
+    settings: LiveSettings
     units_wanted: int = 0  # 0 for no end
     budget_s: float = 0.0  # the same
 
@@ -36,7 +36,7 @@ class Observer:
     subject: Subject
     gauge: Gauge
     trials: Trials
-    journal: Journal
+    journal: LogTail
     clock: Callable[[], float]
     is_stopping: bool = False
     _began_s: float = field(init=False)
@@ -108,7 +108,7 @@ class Observer:
         return min(budgets, key=lambda budget: 1e300 if budget.eta_s is None else budget.eta_s, default=None)
 
 
-def tuned(settings: Settings) -> tuple[Tuned, ...]:
+def tuned(settings: LiveSettings) -> tuple[Tuned, ...]:
     """Every live setting as it is now."""
     return tuple(
         Tuned(t.key, settings.show(t.key), t.lowest, t.highest, tuple(t.words), t.meaning) for t in settings.tunables()

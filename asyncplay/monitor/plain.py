@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from asyncplay.monitor.metrics import metrics
-from asyncplay.monitor.snapshot import Learn, Snapshot
+from asyncplay.monitor.snapshot import LearnFigures, Snapshot
 
 
 def wants_console(environment: Mapping[str, str], *, headless: bool, json_lines: bool) -> bool:
@@ -42,7 +42,7 @@ def json_line(shot: Snapshot) -> str:
     return json.dumps(head | metrics(shot))
 
 
-def _learned(learn: Learn) -> list[str]:
+def _learned(learn: LearnFigures) -> list[str]:
     return [
         f"version {learn.version}",
         f"loss {learn.policy_loss:.3f}+{learn.value_loss:.3f}",

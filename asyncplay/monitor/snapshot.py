@@ -43,7 +43,7 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchFigures:
     """How queries become batches."""
 
     mean_rows: float  # of the last seconds, as the waits and the histogram are
@@ -63,7 +63,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Learn:
+class LearnFigures:
     """How the network learns."""
 
     version: int  # of the weights that answer
@@ -82,7 +82,7 @@ class Learn:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class RoundFigures:
     """How a tabular run proceeds."""
 
     pieces: int  # of work that came back and were merged
@@ -95,7 +95,7 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class WorkerFigures:
     """One of the pool."""
 
     number: int
@@ -108,7 +108,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class StoreFigures:
     """What is on disk."""
 
     games: int
@@ -139,7 +139,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PinnedEvent:
     """The last thing worth pinning."""
 
     time_s: float  # since the epoch
@@ -170,14 +170,14 @@ class Snapshot:
     state: str  # "starting", "running", "paused" or "stopping"
     verdict: Verdict
     throughput: Throughput
-    batch: Batch | None
-    learn: Learn | None
-    rounds: Rounds | None
-    workers: tuple[Worker, ...]
-    store: Store | None
+    batch: BatchFigures | None
+    learn: LearnFigures | None
+    rounds: RoundFigures | None
+    workers: tuple[WorkerFigures, ...]
+    store: StoreFigures | None
     results: tuple[Result, ...]
     budget: Budget | None
-    event: Event | None
+    event: PinnedEvent | None
     trials: tuple[str, ...]  # ready to show, newest last; one that is open says so
     tunables: tuple[Tuned, ...]
     log: tuple[str, ...]  # latest last, at most LOG_LINES

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.errors import ConfigError
 from asyncplay.monitor.trial import Trials, describe
 
@@ -25,7 +25,7 @@ class Steering:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LiveSettings,
         trials: Trials,
         *,
         clock: Callable[[], float],

@@ -13,7 +13,7 @@ from asyncplay.agents.catalogue import opponent
 from asyncplay.agents.library import PREFIX as LIBRARY
 from asyncplay.config.loading import Config, DeviceSection
 from asyncplay.data.files import read_file
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
@@ -160,7 +160,7 @@ def _most_at_once(against: str) -> int:
 async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Play a match to its end; ``brains`` and what computed for each, which is returned, by the model they are."""
     entries.warm(load_game(config), believes=shape.beliefs > 0)
-    spine = Spine(
+    engine = Engine(
         build.make_pool(config.pool.kind),
         match.work,
         workers=build.n_workers(config),
@@ -169,12 +169,12 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
         patience=build.patience(config),
         is_lockstep=config.pool.kind == "inline",
     )
-    used = _serve(spine, shape, brains)
-    await spine.run()
+    used = _serve(engine, shape, brains)
+    await engine.run()
     return used
 
 
-def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
+def _serve(engine: Engine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Brains that want the same device share the choice of its backend and threads."""
     options: dict[DeviceSection, Candidate] = {}
     for model, (config, version, weights) in brains.items():
@@ -183,7 +183,7 @@ def _serve(spine: Spine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[i
             options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
         backend = open_model(config, shape, weights, version, options[wanted])
         dtype = load_game(config).feature_dtype
-        spine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=dtype))
+        engine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=dtype))
     return {model: str(options[brain.config.device]) for model, brain in brains.items()}
 
 

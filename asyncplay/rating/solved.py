@@ -12,7 +12,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr.checkpoint import array_of, read
 from asyncplay.rundir.layout import CONFIG, read_config
 from asyncplay.solve import solvable
-from asyncplay.solve.exact import worth
+from asyncplay.solve.exact import exploitability
 from asyncplay.solve.regret import average_policy, new_table
 
 
@@ -33,7 +33,7 @@ def evaluate(run: Path, config: Config) -> dict[str, Any]:
         size = f"{game.n_histories:,} histories, solve.exact_nodes is {config.solve.exact_nodes:,}"
         raise AsyncplayError(f"{run} cannot be evaluated: the game has {size}")
     table = array_of(found.snapshot, "table", np.float64, new_table(game).shape)
-    found_worth = worth(game, average_policy(game, table))
+    found_worth = exploitability(game, average_policy(game, table))
     return {
         "run": str(run),
         "game": config.game.name,

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from asyncplay.config.loading import Config, Overrides, dump
 from asyncplay.data import checkpoint
 from asyncplay.data import files as disk
-from asyncplay.data.checkpoint import Snapshot
-from asyncplay.data.watermark import read_mark
+from asyncplay.data.checkpoint import Checkpoint
+from asyncplay.data.watermark import read_watermark
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.rundir.layout import CONFIG, read_config
 
@@ -19,11 +19,11 @@ FIXED_SECTIONS, FIXED_KEYS = ("game", "net"), ("train.seed",)
 Sections = Mapping[str, Mapping[str, Any]]
 
 
-class Past(NamedTuple):
+class Resumed(NamedTuple):
     """A run that goes on."""
 
     config: Config  # of what comes now
-    snapshot: Snapshot | None  # None if it was killed before its first checkpoint
+    snapshot: Checkpoint | None  # None if it was killed before its first checkpoint
     news: list[str]  # what people should know: damaged checkpoints, changed keys
 
 
@@ -35,7 +35,7 @@ def require(folder: Path) -> None:
         raise AsyncplayError(f"--resume {folder}: there is no run: {CONFIG} is missing; `--run {folder}` begins one")
 
 
-def read(folder: Path, flags: Overrides) -> Past:
+def read(folder: Path, flags: Overrides) -> Resumed:
     """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
     found, complaints = checkpoint.newest(folder / CHECKPOINTS)
     config, known = read_config(folder, flags), {} if found is None else found.snapshot.state
@@ -49,12 +49,12 @@ def read(folder: Path, flags: Overrides) -> Past:
     start = "no checkpoint" if found is None else f"checkpoint {found.number:06d}"
     news = [f"{line}; passed over" for line in complaints]
     news += [f"going on from {start}", *differences(before, config.model_dump())]
-    return Past(config, None if found is None else found.snapshot, news)
+    return Resumed(config, None if found is None else found.snapshot, news)
 
 
 def refuse_old(folder: Path) -> None:
     """AsyncplayError if a new run would begin where another one has left something."""
-    mark = read_mark(folder)
+    mark = read_watermark(folder)
     if checkpoint.numbers(folder / CHECKPOINTS) or (mark is not None and mark.games):
         raise AsyncplayError(
             f"--run {folder}: there is a run already; `asyncplay train --resume {folder}` goes on with it"

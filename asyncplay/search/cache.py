@@ -23,7 +23,7 @@ KNOWN = -1  # as the source of a row: its answer was remembered
 NOTHING = -1  # as the version of a place, or in a spot
 
 
-class Kept(NamedTuple):
+class CachedAnswers(NamedTuple):
     """What is remembered, at M places."""
 
     keys: Array  # uint64[M, 2]
@@ -45,7 +45,7 @@ class Block(NamedTuple):
 
 
 _INTS, _KEYS, _FLOATS = np.zeros(1, np.int32), np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.float32)
-KEPT = typeof(Kept(_KEYS, np.zeros(1, np.int64), _FLOATS, _FLOATS))
+KEPT = typeof(CachedAnswers(_KEYS, np.zeros(1, np.int64), _FLOATS, _FLOATS))
 BLOCK = typeof(Block(_INTS, _KEYS, _INTS, _INTS, _INTS, _FLOATS[0], _FLOATS))
 ANSWERS, ANSWER_ROWS = (types.Array(float32, n, "C", readonly=True) for n in (1, 2))
 
@@ -170,7 +170,7 @@ class Split(NamedTuple):
     block: Block
 
 
-class Recall:
+class EvaluationCache:
     """What one worker remembers of the network's answers.
 
     Lifetime: as long as its worker. Order: each ``look_up`` is completed once, others may come in between. Limit:
@@ -181,7 +181,7 @@ class Recall:
         """``columns`` of an answer's values are remembered, by default one for each player."""
         places = -(-positions // NEIGHBOURS) * NEIGHBOURS
         self._columns = columns or spec.players
-        self._kept = Kept(
+        self._kept = CachedAnswers(
             np.zeros((places, 2), np.uint64),
             np.full(places, NOTHING, np.int64),
             np.zeros((places, spec.max_legal), np.float32),

@@ -15,7 +15,7 @@ from asyncplay.games.spec import CHANCE_TURN, GameSpec
 from asyncplay.search.layout import CHANCE_STREAM, Array
 
 
-class GameRecord(NamedTuple):
+class PlayedGame(NamedTuple):
     """One finished game of T decisions, forced ones included, with E policy entries."""
 
     seed: int
@@ -28,7 +28,7 @@ class GameRecord(NamedTuple):
     returns: Array  # float64[P], by seat, in the game's own units
 
 
-class Examples(NamedTuple):
+class GameRows(NamedTuple):
     """The searched decisions of one game, from the seat of the player who decided."""
 
     features: Array  # float32[n, F] or uint8[n, F]
@@ -41,7 +41,7 @@ class Examples(NamedTuple):
     holders: Array  # int16[n, C], who has which card, see GameSpec; C is 0 where nobody wants to know
 
 
-class Replay(NamedTuple):
+class Rerun(NamedTuple):
     """A record as the kernel takes it, with room for one position."""
 
     rules: Array
@@ -69,13 +69,13 @@ class Rows(NamedTuple):
 
 
 _INTS, _LONGS, _WORDS, _DOUBLES = (np.zeros(1, dtype) for dtype in (np.int32, np.int64, np.uint64, np.float64))
-REPLAY = typeof(Replay(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES))
+REPLAY = typeof(Rerun(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES))
 ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS, np.zeros((1, 1))))
 REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
 REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 
 
-def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: GameRecord, reveal: Kernel | None = None) -> Examples:
+def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame, reveal: Kernel | None = None) -> GameRows:
     """Return the training rows of a game; ``rebuild`` and, where holders are wanted, ``reveal`` are its kernels."""
     n = int((np.diff(record.policy_ends, prepend=0) > 0).sum())
     room = n * spec.max_legal
@@ -95,14 +95,14 @@ def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: GameRecord, reveal
         reveal(replay, holders)
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
     values = values_for(spec, rows.gains, rows.players)
-    return Examples(features, legal, rows.offsets, policy, values, rows.players, rows.decisions, holders)
+    return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions, holders)
 
 
-def _replay(spec: GameSpec, record: GameRecord) -> Replay:
+def _replay(spec: GameSpec, record: PlayedGame) -> Rerun:
     state, stream = np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64)
     paid, returns = np.zeros(spec.players), np.zeros(spec.players)
     seed = np.array([record.seed], np.uint64)
-    return Replay(spec.rules, seed, *record[1:5], state, stream, int(spec.is_staged), paid, returns)
+    return Rerun(spec.rules, seed, *record[1:5], state, stream, int(spec.is_staged), paid, returns)
 
 
 def values_for(spec: GameSpec, gains: Array, players: Array) -> Array:

@@ -22,15 +22,15 @@ from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec, no_ending
 from asyncplay.search import entries, layout
 from asyncplay.search.beliefs import believing_columns, make_candidates
-from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
-from asyncplay.search.layout import Array, Settings, Sizes
+from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
+from asyncplay.search.layout import Array, KernelSettings, Sizes
 
 Slots = NDArray[np.int32]
 
 MAX_POLICY_ENTRIES = 1 << 17  # a game; policies beyond it are not recorded
 
 
-class Positions(NamedTuple):
+class SelectedRows(NamedTuple):
     """The rows of one select: views, valid until the next."""
 
     features: Array  # float32[n, F] or uint8[n, F]
@@ -41,19 +41,19 @@ class Positions(NamedTuple):
     is_extra: Array  # int32[n], 1 for all rows of a tree but its first
 
 
-def make_settings(spec: GameSpec, **changes: Any) -> Settings:
+def make_settings(spec: GameSpec, **changes: Any) -> KernelSettings:
     """Return the settings for a game: the defaults with ``changes``, in the types that kernels want."""
-    chosen = Settings(
+    chosen = KernelSettings(
         value_scale=spec.value_scale, value_offset=spec.value_offset, is_staged=int(spec.is_staged)
     )._replace(**changes)
     chosen = chosen._replace(keeps_tree=0) if spec.is_hidden else chosen._replace(worlds=1)
     if spec.kernels.ending is no_ending:
         chosen = chosen._replace(exact_decisions=0)
-    plain = [type(default)(value) for default, value in zip(Settings()[:-1], chosen[:-1], strict=True)]
-    return Settings._make([*plain, np.ascontiguousarray(chosen.temperatures, np.float64)])
+    plain = [type(default)(value) for default, value in zip(KernelSettings()[:-1], chosen[:-1], strict=True)]
+    return KernelSettings._make([*plain, np.ascontiguousarray(chosen.temperatures, np.float64)])
 
 
-def make_sizes(spec: GameSpec, settings: Settings, n_games: int) -> Sizes:
+def make_sizes(spec: GameSpec, settings: KernelSettings, n_games: int) -> Sizes:
     """Room for four nodes a simulation (forced decisions, kept trees), with up to 64 edges a node on average.
 
     A tree that fills its room all the same decides with what it has.
@@ -77,7 +77,7 @@ class Group:
     def __init__(
         self,
         spec: GameSpec,
-        settings: Settings,
+        settings: KernelSettings,
         n_games: int,
         sizes: Sizes | None = None,
         *,
@@ -96,12 +96,12 @@ class Group:
         self._candidates = make_candidates(spec, candidates) if candidates > 1 and spec.cards else None
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> KernelSettings:
         """How the games search; to change it, assign. Budgets change with the next decision."""
         return self.memory.settings
 
     @settings.setter
-    def settings(self, settings: Settings) -> None:
+    def settings(self, settings: KernelSettings) -> None:
         n_rows = settings.leaves * settings.worlds * self.sizes.games
         assert settings.worlds == self.sizes.worlds, "the number of worlds is fixed"
         assert n_rows <= self.sizes.rows, "more leaves than there is room for"
@@ -138,14 +138,14 @@ class Group:
         n = self._entry.advance(self._packed, self._finished)
         return self._finished[:n].copy()
 
-    def select(self) -> Positions:
+    def select(self) -> SelectedRows:
         """Let all thinking games descend to their next leaves."""
         assert self._n_rows == 0, "rows of the last select wait for their answers"
         self._n_rows = n = self._entry.select(self._packed, self._features)
         leaves = self.memory.leaves
         offsets, rows = leaves.offsets[: n + 1], leaves.rows[:n]
         legal, features = leaves.legal[: offsets[n]], self._features[:n]
-        return Positions(features, legal, offsets, rows["slot"], rows["seat"], rows["is_extra"])
+        return SelectedRows(features, legal, offsets, rows["slot"], rows["seat"], rows["is_extra"])
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
         """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more].
@@ -185,12 +185,12 @@ class Group:
         trees = range(slot * n_worlds, (slot + 1) * n_worlds)
         return np.sum([self._edges(tree)["visits"] for tree in trees], axis=0, dtype=np.int32)
 
-    def take(self, slot: int) -> GameRecord:
+    def take(self, slot: int) -> PlayedGame:
         """Copy the record of a finished game."""
         game = self.memory.games.slots[slot]
         notes = self.memory.records.decisions[slot, : game["decisions"]]
         policies = self.memory.records.policies[slot, : game["policy_end"]]
-        return GameRecord(
+        return PlayedGame(
             int(game["seed"]),
             notes["action"].copy(),
             notes["policy_end"].copy(),
@@ -201,7 +201,7 @@ class Group:
             self.memory.records.returns[slot].copy(),
         )
 
-    def examples(self, record: GameRecord) -> Examples:
+    def examples(self, record: PlayedGame) -> GameRows:
         """Return the training rows of a game."""
         return rebuild_examples(self.spec, self._entry.rebuild, record, self._reveal)
 

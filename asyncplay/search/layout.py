@@ -164,7 +164,7 @@ class Roots(NamedTuple):
     before: Array  # int32[G, A], visits that were there when the decision began
 
 
-class Settings(NamedTuple):
+class KernelSettings(NamedTuple):
     """How to search; may change between two calls."""
 
     simulations: int = 32  # new ones for each world of a decision
@@ -200,7 +200,7 @@ class Memory(NamedTuple):
     records: Records
     scratch: Scratch
     roots: Roots
-    settings: Settings
+    settings: KernelSettings
 
 
 class Sizes(NamedTuple):
@@ -214,7 +214,7 @@ class Sizes(NamedTuple):
     policy_entries: int  # a game
 
 
-def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
+def allocate(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Memory:
     """Return zeroed memory for a group; every slot is IDLE."""
     return Memory(
         spec.rules,
@@ -245,7 +245,7 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: Settings) -> Memory:
     )
 
 
-def needed_bytes(spec: GameSpec, sizes: Sizes, settings: Settings) -> int:
+def needed_bytes(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
     """What ``allocate`` will take, but for room to work in."""
     node = NODE.itemsize + 8 * spec.state_words + (4 * spec.players if settings.exact_decisions else 0)
     tree = TREE.itemsize + sizes.nodes_per_tree * node + sizes.edges_per_tree * EDGE.itemsize
@@ -264,7 +264,7 @@ def _allocate_games(spec: GameSpec, sizes: Sizes) -> Games:
     )
 
 
-def _allocate_forest(spec: GameSpec, sizes: Sizes, settings: Settings) -> Forest:
+def _allocate_forest(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Forest:
     n_trees = sizes.games * sizes.worlds
     n_nodes = n_trees * sizes.nodes_per_tree
     return Forest(
@@ -302,7 +302,7 @@ def unpack(packed):
         Records(*packed[14:17]),
         Scratch(*packed[17:25]),
         Roots(*packed[25:29]),
-        Settings(*packed[29:]),
+        KernelSettings(*packed[29:]),
     )
 
 
@@ -317,7 +317,7 @@ def _packed_type() -> Any:
         Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), np.zeros((1, 1))),
         Scratch(numbers, floats, floats, floats, numbers, words, words, np.zeros((1, 1))),
         _allocate_roots(1, 1),
-        Settings(),
+        KernelSettings(),
     )
     return typeof(pack(memory))
 

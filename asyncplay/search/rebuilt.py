@@ -6,10 +6,10 @@ from asyncplay.games.kernels import Kernel
 from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Array
 from asyncplay.records import Record, RecordDamaged, dense
-from asyncplay.search.examples import Examples, GameRecord, rebuild_examples
+from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
 
 
-def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> GameRecord:
+def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> PlayedGame:
     """A stored record as the search knows it, but for the visits: each row has a single one, of no action.
 
     RecordDamaged if no game could have been like this; that its actions are legal is not checked.
@@ -19,7 +19,7 @@ def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> GameR
     n_actions, n_rows = len(record.actions), len(record.decisions)
     versions, is_row = np.zeros(n_actions, np.int32), np.zeros(n_actions, np.int32)
     versions[record.decisions], is_row[record.decisions] = record.versions, 1
-    return GameRecord(
+    return PlayedGame(
         seed=seed,
         actions=record.actions,
         policy_ends=np.cumsum(is_row, dtype=np.int32),
@@ -32,8 +32,8 @@ def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> GameR
 
 
 def rebuild_rows(
-    spec: GameSpec, rebuild: Kernel, notes: GameRecord, record: Record, reveal: Kernel | None = None
-) -> Examples:
+    spec: GameSpec, rebuild: Kernel, notes: PlayedGame, record: Record, reveal: Kernel | None = None
+) -> GameRows:
     """Play a record again and return its rows; the kernels as in ``rebuild_examples``.
 
     The kernel shares out visits, which a record does not have: the policies are put in afterwards.

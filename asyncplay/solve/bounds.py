@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from asyncplay.solve.flat import NO_ENTRY, FlatGame
-from asyncplay.solve.mccfr import OUTCOME, Settings
+from asyncplay.solve.mccfr import OUTCOME, SamplerSettings
 
 ROUNDING = 1.001  # a change is a difference of sums that were rounded; they lose less than this
 
@@ -38,7 +38,7 @@ class Bounds(NamedTuple):
         return n * first + n * (n + 1) / 2 if self.is_linear else float(n)
 
 
-def bounds_of(game: FlatGame, settings: Settings) -> Bounds:
+def bounds_of(game: FlatGame, settings: SamplerSettings) -> Bounds:
     payoffs, others = game.flat.payoffs, game.players - 1
     most = float(np.abs(payoffs).max())
     if settings.method == OUTCOME:

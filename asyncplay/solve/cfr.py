@@ -36,7 +36,7 @@ VARIANTS = {
 }
 
 
-class Work(NamedTuple):
+class Sweep(NamedTuple):
     """A table under work; the names shared with ``exact.Study`` mean the same."""
 
     flat: Flat
@@ -49,7 +49,7 @@ class Work(NamedTuple):
 
 
 _FLOATS = np.zeros(1)
-WORK = typeof(Work(empty_flat(), np.zeros((1, 2)), *(_FLOATS,) * 5))
+WORK = typeof(Sweep(empty_flat(), np.zeros((1, 2)), *(_FLOATS,) * 5))
 
 
 @kernel(void(WORK, typeof(Variant()), int64, int64))
@@ -135,7 +135,7 @@ class Walker:
         policy, plan, gains = (np.zeros(game.n_entries) for _ in range(3))
         values, reach = (np.zeros(game.n_histories) for _ in range(2))
         self._variant = variant
-        self._work = Work(game.flat, self.table, policy, plan, values, reach, gains)
+        self._work = Sweep(game.flat, self.table, policy, plan, values, reach, gains)
 
     def run(self, n: int) -> None:
         """Do ``n`` more iterations."""

@@ -18,7 +18,7 @@ Array = Any  # inside numba these are arrays, in Python NDArrays; the comments g
 NO_LEVEL = -1
 
 
-class Worth(NamedTuple):
+class Exploitability(NamedTuple):
     """float64[P] each, in the game's units, by seat."""
 
     values: NDArray[np.float64]  # when everybody follows the policy
@@ -51,7 +51,7 @@ _NUMBERS, _FLOATS = np.zeros(1, np.int32), np.zeros(1)
 STUDY = typeof(Study(empty_flat(), _FLOATS, _NUMBERS, _FLOATS, _FLOATS, _FLOATS, _NUMBERS))
 
 
-def worth(game: FlatGame, policy: NDArray[np.float64]) -> Worth:
+def exploitability(game: FlatGame, policy: NDArray[np.float64]) -> Exploitability:
     """Measure a policy: a few passes over all histories for each seat."""
     study = Study(
         game.flat,
@@ -66,7 +66,7 @@ def worth(game: FlatGame, policy: NDArray[np.float64]) -> Worth:
     for player in range(game.players):
         values[player] = value_of(study, player)
         best[player] = best_response(study, player)
-    return Worth(values, best)
+    return Exploitability(values, best)
 
 
 @helper

@@ -28,7 +28,7 @@ EXTERNAL, OUTCOME = 0, 1
 ONE, NO_FLOOR = np.uint64(1), -np.inf
 
 
-class Settings(NamedTuple):
+class SamplerSettings(NamedTuple):
     """How to walk."""
 
     method: int = EXTERNAL
@@ -50,7 +50,7 @@ class Touched(NamedTuple):
     before: Array  # float64[E], the regrets of these rows as they were
 
 
-class Scratch(NamedTuple):
+class SamplerScratch(NamedTuple):
     """Room to work in."""
 
     frames: Array  # FRAME[...], the walking player's decisions on the present path
@@ -80,16 +80,16 @@ class Ground(NamedTuple):
     flat: Flat
     table: Array  # float64[E, 2], see regret.py
     touched: Touched
-    scratch: Scratch
-    settings: Settings
+    scratch: SamplerScratch
+    settings: SamplerSettings
 
 
 def _ground_type() -> Any:
     """The numba type of a ``Ground``: the same for all games."""
     numbers, floats = np.zeros(1, np.int32), np.zeros(1)
     touched = Touched(np.zeros(1, np.uint8), numbers, np.zeros(1, np.int64), floats)
-    scratch = Scratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), floats)
-    return typeof(Ground(empty_flat(), np.zeros((1, 2)), touched, scratch, Settings()))
+    scratch = SamplerScratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), floats)
+    return typeof(Ground(empty_flat(), np.zeros((1, 2)), touched, scratch, SamplerSettings()))
 
 
 GROUND = _ground_type()
@@ -374,7 +374,7 @@ class Changes(NamedTuple):
 class Sampler:
     """Walks a game on a table of its own, or on one that it is given."""
 
-    def __init__(self, game: FlatGame, settings: Settings, seed: int, table: Table | None = None) -> None:
+    def __init__(self, game: FlatGame, settings: SamplerSettings, seed: int, table: Table | None = None) -> None:
         self.game = game
         self.table = new_table(game) if table is None else table
         self._seed = seed
@@ -405,8 +405,8 @@ def _new_touched(game: FlatGame) -> Touched:
     return Touched(np.zeros(entries, np.uint8), np.zeros(rows, np.int32), np.zeros(1, np.int64), np.zeros(entries))
 
 
-def _new_scratch(game: FlatGame) -> Scratch:
+def _new_scratch(game: FlatGame) -> SamplerScratch:
     depth = int(game.levels().max()) + 1
     widest = int(np.diff(game.flat.offsets).max())
     stream = np.zeros(rng.STREAM_WORDS, np.uint64)
-    return Scratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, np.zeros(game.players))
+    return SamplerScratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, np.zeros(game.players))

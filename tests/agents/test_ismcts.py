@@ -8,7 +8,7 @@ import pytest
 
 from asyncplay import games, rng
 from asyncplay.agents import ismcts
-from asyncplay.agents.agent import Moment, Opponent
+from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.catalogue import opponent
 from asyncplay.agents.library import foreign
 from asyncplay.errors import AsyncplayError
@@ -22,7 +22,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="the ada
 pytestmark = pytest.mark.slow  # half a minute of compiling
 
 
-def moments(seed: int, player: Opponent, seats: set[int]) -> tuple[list[tuple[Moment, int]], np.ndarray]:
+def moments(seed: int, player: Agent, seats: set[int]) -> tuple[list[tuple[DecisionPoint, int]], np.ndarray]:
     """Play a round, ``player`` at some seats and the rule-based one at the others: its decisions, and the points."""
     state, stream, actions, found = GAME.new_state(), rng.stream(seed, 1), [], []
     while (seat := KERNELS.to_move(RULES, state)) != GAME_OVER:
@@ -33,7 +33,7 @@ def moments(seed: int, player: Opponent, seats: set[int]) -> tuple[list[tuple[Mo
         legal = legal[: KERNELS.legal(RULES, state, legal)]
         action = int(ready(GAME.advise)(RULES, state))
         if seat in seats:
-            moment = Moment(state.copy(), np.array(actions, np.int32), legal, seed)
+            moment = DecisionPoint(state.copy(), np.array(actions, np.int32), legal, seed)
             action = player.decide(moment)
             found.append((moment, action))
         actions.append(action)
@@ -44,7 +44,7 @@ def moments(seed: int, player: Opponent, seats: set[int]) -> tuple[list[tuple[Mo
 
 
 @pytest.fixture(scope="module")
-def player() -> Opponent:
+def player() -> Agent:
     return opponent(ismcts.rival("openspiel:ismcts-200", GAME), GAME)
 
 
@@ -85,7 +85,7 @@ def test_it_takes_the_trick_it_needs_in_the_end():
             break
     for bid in (1, 1):
         game.kernels.play(game.rules, state, bid)
-    moment = Moment(state, np.array([1, 1], np.int32), np.array([0, 1], np.int32), 5)
+    moment = DecisionPoint(state, np.array([1, 1], np.int32), np.array([0, 1], np.int32), 5)
     assert player.decide(moment) == 1
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from asyncplay import games
-from asyncplay.agents.agent import Moment
-from asyncplay.agents.catalogue import RandomOpponent, opponent
-from asyncplay.agents.perfect import PerfectOpponent
+from asyncplay.agents.agent import DecisionPoint
+from asyncplay.agents.catalogue import RandomAgent, opponent
+from asyncplay.agents.perfect import PerfectAgent
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GAME_OVER
 
@@ -19,7 +19,7 @@ def play(seats: list, seed: int) -> float:
     legal, returns = np.empty(9, np.int32), np.zeros(2)
     while (seat := int(GAME.kernels.to_move(GAME.rules, state))) != GAME_OVER:
         n_legal = int(GAME.kernels.legal(GAME.rules, state, legal))
-        moment = Moment(state, np.array(actions, np.int32), legal[:n_legal], seed)
+        moment = DecisionPoint(state, np.array(actions, np.int32), legal[:n_legal], seed)
         actions.append(seats[seat].decide(moment))
         GAME.kernels.play(GAME.rules, state, actions[-1])
     GAME.kernels.returns(GAME.rules, state, returns)
@@ -27,14 +27,14 @@ def play(seats: list, seed: int) -> float:
 
 
 def test_the_game_is_a_draw_and_two_perfect_players_know_it():
-    perfect = PerfectOpponent("tictactoe")
+    perfect = PerfectAgent("tictactoe")
     assert perfect.value(GAME.new_state()) == 0
     assert {play([perfect, perfect], seed) for seed in range(50)} == {0.0}
 
 
 def test_it_never_loses_to_random_play_and_nearly_always_wins():
     """A perfect first player beats random play in more than nine games of ten."""
-    perfect, random = PerfectOpponent("tictactoe"), RandomOpponent()
+    perfect, random = PerfectAgent("tictactoe"), RandomAgent()
     results = [play([perfect, random], seed) for seed in range(200)]
     assert min(results) == 0
     assert sum(results) > 180
@@ -43,10 +43,10 @@ def test_it_never_loses_to_random_play_and_nearly_always_wins():
 
 def test_an_answer_to_the_corner_off_the_centre_loses():
     """The textbook blunder: after a corner, only the centre draws."""
-    perfect = PerfectOpponent("tictactoe")
+    perfect = PerfectAgent("tictactoe")
     state, legal = GAME.new_state(), np.arange(1, 9, dtype=np.int32)
     GAME.kernels.play(GAME.rules, state, 0)
-    assert {perfect.decide(Moment(state, np.array([0], np.int32), legal, seed)) for seed in range(30)} == {4}
+    assert {perfect.decide(DecisionPoint(state, np.array([0], np.int32), legal, seed)) for seed in range(30)} == {4}
 
 
 def test_a_game_nobody_has_solved_is_refused():

@@ -9,7 +9,7 @@ from asyncplay import games, rng
 from asyncplay.config.loading import Config, GameSection, dump
 from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, VersionEntry
 from asyncplay.data.store import Store, open_store
-from asyncplay.data.watermark import Mark
+from asyncplay.data.watermark import Watermark
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
 from asyncplay.records import Record
 from asyncplay.search.layout import CHANCE_STREAM
@@ -68,7 +68,7 @@ def make_run(folder: Path, units: Sequence[int], *, game: str = "tictactoe", com
     store = open_store(folder, {"game": game, "options": "{}", "seed": "0", "players": str(spec.players)})
     store.connection.execute("PRAGMA wal_autocheckpoint = 0")
     store.write([], notes())
-    mark = Mark(folder)
+    mark = Watermark(folder)
     entries = [random_game(spec, unit) for unit in units]
     for start in range(0, len(entries), commit):
         mark.write(store.write(entries[start : start + commit], []).kept)

@@ -14,7 +14,7 @@ from asyncplay.archive.verify import Verified, as_ranges, repair, repair_lines, 
 from asyncplay.data import lock
 from asyncplay.data.reader import StoredGame, integrity, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_store
-from asyncplay.data.watermark import Mark, read_mark
+from asyncplay.data.watermark import Watermark, read_watermark
 from asyncplay.errors import AsyncplayError
 
 UNITS = range(60)
@@ -74,14 +74,14 @@ def test_a_sound_store_is_sound(logged, settled, tmp_path):
 
 def test_games_that_come_while_a_run_is_checked_are_no_damage(tmp_path):
     """The store and its mark go on between the first look and the last."""
-    store, mark, spec = make_run(tmp_path, range(20)), Mark(tmp_path), games.load("tictactoe")
+    store, mark, spec = make_run(tmp_path, range(20)), Watermark(tmp_path), games.load("tictactoe")
 
     def play_on(done: int, total: int) -> None:
         mark.write(store.write([random_game(spec, 100 + done)], []).kept)
 
     with lock.hold(tmp_path):
         assert verify(tmp_path, play_on) == Verified(20, [])
-    assert read_mark(tmp_path).games == 41
+    assert read_watermark(tmp_path).games == 41
     assert verify(tmp_path, ignore) == Verified(41, [])
     mark.close()
     store.close()
@@ -184,7 +184,7 @@ def test_a_repair_names_the_loss_keeps_the_old_file_and_lets_the_run_go_on(settl
     assert saved.notes == {"versions": 2, "events": 1, "metrics": 20}
     with closing(open_store(folder, {"game": "tictactoe", "seed": "0"})) as store:
         assert integrity(store.connection) == []
-        assert store.kept == read_mark(folder)
+        assert store.kept == read_watermark(folder)
         assert len(store.units()) == saved.games
 
 

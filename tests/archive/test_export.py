@@ -11,7 +11,7 @@ import pytest
 from stored import START_S, make_run
 
 from asyncplay import cli
-from asyncplay.data.reader import ALL, Choice, StoredGame, count_games, read_games, reading
+from asyncplay.data.reader import ALL, GameFilter, StoredGame, count_games, read_games, reading
 from asyncplay.records import unpack
 
 
@@ -23,7 +23,7 @@ def run(tmp_path_factory) -> Path:
     return folder
 
 
-def games_of(run: Path, choice: Choice = ALL) -> list[StoredGame]:
+def games_of(run: Path, choice: GameFilter = ALL) -> list[StoredGame]:
     with reading(run) as connection:
         games = list(read_games(connection, choice))
         assert count_games(connection, choice) == len(games)
@@ -68,14 +68,14 @@ def test_parquet_has_every_game_whole(run, tmp_path):
 @pytest.mark.parametrize(
     ("choice", "units"),
     [
-        (Choice(first_version=2, last_version=3), range(20, 40)),
-        (Choice(first_version=5), range(50, 60)),
-        (Choice(since_s=START_S + 600, until_s=START_S + 900), range(10, 15)),
-        (Choice(limit=7), range(7)),
-        (Choice(last_version=0, limit=3), range(3)),
-        (Choice(seats=2, reason="rules"), range(60)),
-        (Choice(seats=3), range(0)),
-        (Choice(reason="limit"), range(0)),
+        (GameFilter(first_version=2, last_version=3), range(20, 40)),
+        (GameFilter(first_version=5), range(50, 60)),
+        (GameFilter(since_s=START_S + 600, until_s=START_S + 900), range(10, 15)),
+        (GameFilter(limit=7), range(7)),
+        (GameFilter(last_version=0, limit=3), range(3)),
+        (GameFilter(seats=2, reason="rules"), range(60)),
+        (GameFilter(seats=3), range(0)),
+        (GameFilter(reason="limit"), range(0)),
     ],
 )
 def test_a_choice_takes_these_games_and_no_others(run, choice, units):

@@ -10,9 +10,9 @@ from stored import make_run
 from asyncplay import cli
 from asyncplay.data import checkpoint, lock
 from asyncplay.data import files as disk
-from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.store import FILE
-from asyncplay.data.watermark import Mark
+from asyncplay.data.watermark import Watermark
 
 SMOKE = Path(__file__).parent.parent.parent / "configs" / "smoke.toml"
 QUICK = ["--headless", "--pool.kind", "inline", "--train.units", "40", "--no-tensorboard", "--game.name", "synthetic"]
@@ -78,7 +78,7 @@ def test_a_link_in_the_place_of_the_mark_is_refused(tmp_path):
     (tmp_path / "precious").write_text("do not touch")
     (tmp_path / "run.sqlite-mark").symlink_to(tmp_path / "precious")
     with pytest.raises(OSError, match="symbolic link"):
-        Mark(tmp_path)
+        Watermark(tmp_path)
     assert (tmp_path / "precious").read_text() == "do not touch"
 
 
@@ -99,7 +99,7 @@ def test_a_checkpoints_draft_that_is_a_link_is_replaced(tmp_path, has_target):
         (precious / "file").write_text("do not touch")
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "draft").symlink_to(precious)
-    assert checkpoint.save(tmp_path / "checkpoints", Snapshot({}, {"kind": "test"})) == 1
+    assert checkpoint.save(tmp_path / "checkpoints", Checkpoint({}, {"kind": "test"})) == 1
     assert checkpoint.load(tmp_path / "checkpoints" / "000001").state == {"kind": "test"}
     assert not has_target or [path.name for path in precious.iterdir()] == ["file"]
 

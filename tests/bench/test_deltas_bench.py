@@ -5,8 +5,8 @@ import pytest
 
 from asyncplay.bench import split
 from asyncplay.bench.deltas import FOREST, PUBLISHED_INFOSETS, TEN_TIMES, Exchange, _Young
-from asyncplay.solve.exact import worth
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.exact import exploitability
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy
 from asyncplay.solve.synthetic_tree import grow
 
@@ -41,9 +41,9 @@ def test_a_forest_is_a_game_that_can_be_solved():
     game = grow(deals=2, depth=3, actions=3)
     assert (game.n_rows, game.n_entries, game.n_histories) == (14, 42, 1 + 2 + 42)
     assert game.flat.parents.tolist() == [-1] * 6 + [1, 1, 2, 2, 4, 4, 5, 5]
-    sampler = Sampler(game, Settings(), 1)
+    sampler = Sampler(game, SamplerSettings(), 1)
     sampler.run(0, 20_000)
-    assert worth(game, average_policy(game, sampler.table)).nash_conv < 0.02
+    assert exploitability(game, average_policy(game, sampler.table)).nash_conv < 0.02
     np.testing.assert_allclose(game.flat.payoffs.sum(axis=1), 0.0)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asyncplay import cli
-from asyncplay.bench.duel import Duel, Progress, measure
+from asyncplay.bench.duel import Duel, DuelProgress, measure
 from asyncplay.config.loading import load
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.methods.selfplay.run import load_game, save_weights
@@ -78,7 +78,7 @@ def test_a_change_that_cannot_be_is_named(run, change, complaint):
 
 def test_progress_is_told_every_twenty_seconds_and_not_oftener():
     times_s, lines = iter(np.arange(0.0, 60.0, 5.0)), []
-    progress = Progress(lines.append, lambda: next(times_s))
+    progress = DuelProgress(lines.append, lambda: next(times_s))
     for done in range(1, 11):
         progress(done, 20)
     assert lines == ["4 of 20 rounds, 20 s so far", "8 of 20 rounds, about 60 s to go"]

@@ -14,7 +14,7 @@ from methods.selfplay.test_neural import tiny
 from asyncplay.cli import training as app
 from asyncplay.cli.training import Showing, train
 from asyncplay.data.store import open_read_only, read_kept
-from asyncplay.data.watermark import read_mark
+from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import CALLBACK_FAILED, run_loop
 from asyncplay.errors import RunFailed
 from asyncplay.methods.selfplay.run import NeuralRun
@@ -126,7 +126,7 @@ def test_a_run_ends_with_one_line_and_keeps_what_is_stored(tmp_path, monkeypatch
     assert CALLBACK_FAILED in log
     assert "in fail\n" in log  # the traceback
     reader = open_read_only(tmp_path)
-    assert read_kept(reader) == read_mark(tmp_path)
+    assert read_kept(reader) == read_watermark(tmp_path)
     assert read_kept(reader).games == len(taken) >= 40
     reader.close()
     assert list((tmp_path / "checkpoints").iterdir())

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.errors import ConfigError
 
 TIMEOUT, MAX_ROWS = "batch.timeout_ms", "batch.max_rows"
 
 
-def settings() -> Settings:
-    return Settings(timeout_ms=None, max_rows=1024)
+def settings() -> LiveSettings:
+    return LiveSettings(timeout_ms=None, max_rows=1024)
 
 
 def test_values_come_back_in_the_units_their_readers_need():
@@ -27,7 +27,7 @@ def test_values_come_back_in_the_units_their_readers_need():
 
 
 def test_the_pace_of_training_can_be_changed_only_where_something_learns():
-    live = Settings(timeout_ms=None, max_rows=1024, samples_per_insert=4.0)
+    live = LiveSettings(timeout_ms=None, max_rows=1024, samples_per_insert=4.0)
     live.change("learn.samples_per_insert", "2.5")
     assert live.samples_per_insert == 2.5
     with pytest.raises(ConfigError, match=r"learn.samples_per_insert is 0, wanted a number from 0.01 to 1000$"):
@@ -78,7 +78,7 @@ def test_what_cannot_be_changed_says_what_can():
 
 
 def test_workers_can_be_changed_where_their_number_is_known():
-    live = Settings(timeout_ms=None, max_rows=1, workers=2)
+    live = LiveSettings(timeout_ms=None, max_rows=1, workers=2)
     assert live.workers == 2
     live.change("pool.workers", "3")
     assert (live.workers, live.show("pool.workers")) == (3, "3")
@@ -87,7 +87,7 @@ def test_workers_can_be_changed_where_their_number_is_known():
 
 
 def test_more_workers_than_memory_has_room_for_are_refused():
-    live = Settings(timeout_ms=None, max_rows=1, workers=2, worker_bytes=100 << 20, free_bytes=lambda: 350 << 20)
+    live = LiveSettings(timeout_ms=None, max_rows=1, workers=2, worker_bytes=100 << 20, free_bytes=lambda: 350 << 20)
     wanted = r"^pool.workers is 6: 4 more would need 400 MB of memory, 350 MB are free; 5 would fit$"
     for attempt in (live.check, live.change):
         with pytest.raises(ConfigError, match=wanted):
@@ -128,7 +128,7 @@ def test_everybody_who_listens_is_told_after_the_change():
 
 @given(st.integers(1, 1 << 20), st.floats(0, 10_000))
 def test_what_is_shown_can_be_typed_in_again(max_rows, timeout_ms):
-    live, again = Settings(timeout_ms=timeout_ms, max_rows=max_rows), settings()
+    live, again = LiveSettings(timeout_ms=timeout_ms, max_rows=max_rows), settings()
     for tunable in live.tunables():
         again.change(tunable.key, live.show(tunable.key))
     assert (again.max_rows, again.pinned_s) == (live.max_rows, live.pinned_s)

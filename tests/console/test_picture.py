@@ -12,7 +12,7 @@ from rich.console import Console
 from asyncplay.console.ink import chart, colours_of, count, duration, wrap
 from asyncplay.console.layout import share_out
 from asyncplay.console.picture import Opened, draw
-from asyncplay.monitor.snapshot import Event, Result, Rounds, Verdict, Worker
+from asyncplay.monitor.snapshot import PinnedEvent, Result, RoundFigures, Verdict, WorkerFigures
 
 SIZES = [(80, 24), (140, 45), (40, 10), (20, 5), (1, 1), (300, 100)]
 CLOSED = Opened()
@@ -101,7 +101,7 @@ def test_a_simulated_device_is_called_so():
 
 
 def test_a_tabular_run_shows_its_rounds():
-    shot = replace(SYNTHETIC, batch=None, rounds=Rounds(120, 1_500_000, 9_000_000, 936, -0.0556, 0, 0))
+    shot = replace(SYNTHETIC, batch=None, rounds=RoundFigures(120, 1_500_000, 9_000_000, 936, -0.0556, 0, 0))
     shown = screen(shot)
     assert "pieces 120         iterations 1.50M" in shown
     assert "nodes 9.00M        infosets 936" in shown
@@ -110,8 +110,8 @@ def test_a_tabular_run_shows_its_rounds():
 
 
 def test_workers_in_trouble_are_folded_away_last():
-    crowd = tuple(Worker(number, "ready", 1, 10, 5.0, 0, "") for number in range(64))
-    shot = replace(NEURAL, workers=(*crowd, Worker(64, "suspect", 2, 3, 0.0, 0, "")))
+    crowd = tuple(WorkerFigures(number, "ready", 1, 10, 5.0, 0, "") for number in range(64))
+    shot = replace(NEURAL, workers=(*crowd, WorkerFigures(64, "suspect", 2, 3, 0.0, 0, "")))
     shown = screen(shot)
     assert "workers 64 of 65 ready" in shown
     assert "64 suspect" in shown
@@ -131,7 +131,7 @@ def test_the_log_panel_shows_the_latest_lines_and_help_every_key():
 
 
 def test_the_answer_to_a_key_hides_an_event_but_never_an_error():
-    fine = replace(NEURAL, event=Event(0.0, "version 18 is out", False))
+    fine = replace(NEURAL, event=PinnedEvent(0.0, "version 18 is out", False))
     assert "version 18 is out" in screen(fine)
     assert "version 18 is out" not in screen(fine, Opened(said="paused"))
     both = screen(NEURAL, Opened(said="paused"))

@@ -30,7 +30,7 @@ class Loud:
 
 async def main(folder: Path, level: str, n_games: int) -> None:
     rig = Rig(folder, AT_ONCE, durability=level)
-    async with rig.keeper:
+    async with rig.recorder:
         member = rig.hire(link=Loud(folder / "acks"))
         for unit in range(n_games):
             rig.finish(member, unit)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from asyncplay.data import checkpoint
 from asyncplay.data import files as disk
-from asyncplay.data.checkpoint import Damaged, Keep, Snapshot
+from asyncplay.data.checkpoint import Checkpoint, Damaged, Keep
 
 ARRAYS = {
     "weight/a": np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4),
@@ -25,11 +25,11 @@ ARRAYS = {
 STATE = {"steps": 12, "random": np.random.default_rng(3).bit_generator.state, "loss": 0.1, "name": "söme"}
 
 
-def snapshot(step: int = 0) -> Snapshot:
-    return Snapshot(ARRAYS, STATE | {"steps": step})
+def snapshot(step: int = 0) -> Checkpoint:
+    return Checkpoint(ARRAYS, STATE | {"steps": step})
 
 
-def assert_equal(found: Snapshot, wanted: Snapshot) -> None:
+def assert_equal(found: Checkpoint, wanted: Checkpoint) -> None:
     assert dict(found.state) == dict(wanted.state)
     assert found.arrays.keys() == wanted.arrays.keys()
     for name, array in wanted.arrays.items():
@@ -71,7 +71,7 @@ def test_what_was_saved_comes_back_to_the_bit(tmp_path):
 
 def test_an_array_that_is_a_view_is_saved_as_it_looks(tmp_path):
     turned = np.arange(6, dtype=np.float32).reshape(2, 3).T
-    checkpoint.save(tmp_path, Snapshot({"turned": turned}, {}))
+    checkpoint.save(tmp_path, Checkpoint({"turned": turned}, {}))
     np.testing.assert_array_equal(checkpoint.load(tmp_path / "000001").arrays["turned"], turned)
 
 

@@ -49,12 +49,12 @@ def test_a_look_at_who_is_there_takes_nothing_from_anybody(tmp_path):
 def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", KEEPER, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as keeper:
-        assert keeper.stdout is not None
-        assert keeper.stdout.readline() == "inside\n"
-        with pytest.raises(lock.InUse, match=f"process {keeper.pid};"), lock.hold(tmp_path):
+    ) as recorder:
+        assert recorder.stdout is not None
+        assert recorder.stdout.readline() == "inside\n"
+        with pytest.raises(lock.InUse, match=f"process {recorder.pid};"), lock.hold(tmp_path):
             pass
-        keeper.kill()
-        keeper.wait(timeout=60)
+        recorder.kill()
+        recorder.wait(timeout=60)
         with lock.hold(tmp_path):
             pass

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from entry_cases import make_game
 
-from asyncplay.data.entries import EventEntry, Kept, MetricsEntry, VersionEntry
+from asyncplay.data.entries import EventEntry, MetricsEntry, StorePosition, VersionEntry
 from asyncplay.data.schema import SCHEMA_VERSION, STATEMENTS
 from asyncplay.data.store import FILE, StoreError, open_read_only, open_store, read_kept, read_meta, read_units, row_crc
 from asyncplay.records import unpack
@@ -40,7 +40,7 @@ def test_a_unit_that_comes_twice_is_stored_once(tmp_path):
     second = store.write([make_game(8), make_game(9)], [])
 
     assert (first.is_new, second.is_new) == ([True, False, True], [False, True])
-    assert second.kept == store.kept == Kept(number=3, games=3, rows=9)
+    assert second.kept == store.kept == StorePosition(number=3, games=3, rows=9)
     assert list(store.connection.execute("SELECT number, unit FROM games")) == [(1, 7), (2, 8), (3, 9)]
     store.close()
 
@@ -52,7 +52,7 @@ def test_a_store_that_is_opened_again_knows_where_it_stands(tmp_path):
 
     again = open_store(tmp_path, META)
 
-    assert again.kept == Kept(3, 3, 9)
+    assert again.kept == StorePosition(3, 3, 9)
     assert again.units().tolist() == [0, 2, 4]
     again.close()
 
@@ -64,7 +64,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path):
     with pytest.raises(sqlite3.IntegrityError):
         store.write([make_game(1), broken], [EventEntry(1.0, "start", "hello")])
 
-    assert store.kept == read_kept(store.connection) == Kept()
+    assert store.kept == read_kept(store.connection) == StorePosition()
     assert store.connection.execute("SELECT count(*) FROM events").fetchone() == (0,)
     assert store.write([make_game(1)], []).is_new == [True]
     store.close()

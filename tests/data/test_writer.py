@@ -13,8 +13,8 @@ from entry_cases import make_game
 from asyncplay.data import writer as writer_module
 from asyncplay.data.entries import EventEntry, GameEntry, Note, Written
 from asyncplay.data.store import Store, StoreError, open_read_only, open_store, read_kept
-from asyncplay.data.watermark import Mark, read_mark
-from asyncplay.data.writer import InlineWriter, Pace, ThreadedWriter, is_transient
+from asyncplay.data.watermark import Watermark, read_watermark
+from asyncplay.data.writer import CommitPolicy, InlineWriter, ThreadedWriter, is_transient
 
 META = {"game": "none"}
 NEVER_S = 3600.0
@@ -45,10 +45,10 @@ class Ears:
 class Desk:
     """A writer with its store."""
 
-    def __init__(self, folder, pace: Pace) -> None:
+    def __init__(self, folder, pace: CommitPolicy) -> None:
         self.folder, self.ears = folder, Ears()
         self.store = open_store(folder, META, "process")
-        self.writer = ThreadedWriter(self.store, Mark(folder), self.ears, pace)
+        self.writer = ThreadedWriter(self.store, Watermark(folder), self.ears, pace)
 
     def until_it_waits(self) -> None:
         """Until the thread has gone to sleep; it is the only one that waits for a change."""
@@ -69,7 +69,7 @@ class Desk:
 def desk(tmp_path):
     made: list[Desk] = []
 
-    def make(pace: Pace) -> Desk:
+    def make(pace: CommitPolicy) -> Desk:
         made.append(Desk(tmp_path, pace))
         return made[0]
 
@@ -80,7 +80,7 @@ def desk(tmp_path):
 
 def test_a_transaction_ends_with_the_count(desk):
     """Age never comes: 3 games go to disk together, and the fourth stays."""
-    at = desk(Pace(games=3, age_s=NEVER_S))
+    at = desk(CommitPolicy(games=3, age_s=NEVER_S))
     for unit in range(4):
         at.writer.add(make_game(unit))
 
@@ -88,11 +88,11 @@ def test_a_transaction_ends_with_the_count(desk):
 
     assert len(written.is_new) in (3, 4)  # the fourth may have come before the thread woke
     assert at.kept() == written.kept.games == len(written.is_new)
-    assert read_mark(at.folder) == written.kept
+    assert read_watermark(at.folder) == written.kept
 
 
 def test_the_game_that_makes_the_count_wakes_a_writer_that_waits_for_the_age(desk):
-    at = desk(Pace(games=3, age_s=NEVER_S))
+    at = desk(CommitPolicy(games=3, age_s=NEVER_S))
     at.until_it_waits()
     at.writer.add(make_game(0))
     at.until_it_waits()
@@ -105,7 +105,7 @@ def test_the_age_is_that_of_the_oldest_however_many_come_behind_it(desk, monkeyp
     """Games that come one by one, each within the age, must not put off the commit for ever."""
     now_s = 1000.0
     monkeypatch.setattr(writer_module, "time", SimpleNamespace(monotonic=lambda: now_s, perf_counter=lambda: now_s))
-    at = desk(Pace(games=10**6, age_s=NEVER_S))
+    at = desk(CommitPolicy(games=10**6, age_s=NEVER_S))
     assert at.writer._due_in_s() is None
     for unit in range(3):
         at.writer.add(make_game(unit))
@@ -119,11 +119,11 @@ def test_the_mark_is_written_before_anybody_is_told(kind, tmp_path):
     """Else a kill in between would leave an acknowledged game that no mark vouches for."""
     marks: list[object] = []
     ears, store = Ears(), open_store(tmp_path, META, "process")
-    ears.committed = lambda written, seconds: marks.append((written.kept, read_mark(tmp_path)))
+    ears.committed = lambda written, seconds: marks.append((written.kept, read_watermark(tmp_path)))
     if kind == "inline":
-        writer = InlineWriter(store, Mark(tmp_path), ears, lambda step: step())
+        writer = InlineWriter(store, Watermark(tmp_path), ears, lambda step: step())
     else:
-        writer = ThreadedWriter(store, Mark(tmp_path), ears, Pace(games=1, age_s=0.0))
+        writer = ThreadedWriter(store, Watermark(tmp_path), ears, CommitPolicy(games=1, age_s=0.0))
     for unit in range(3):
         writer.add(make_game(unit))
     writer.close()
@@ -132,13 +132,13 @@ def test_the_mark_is_written_before_anybody_is_told(kind, tmp_path):
 
 
 def test_a_transaction_ends_with_the_age_of_its_oldest_game(desk):
-    at = desk(Pace(games=10**6, age_s=0.01))
+    at = desk(CommitPolicy(games=10**6, age_s=0.01))
     at.writer.add(make_game(1))
     assert at.ears.next("committed").is_new == [True]
 
 
 def test_games_come_out_in_the_order_they_went_in_with_their_repeats_marked(desk):
-    at = desk(Pace(games=1, age_s=NEVER_S))
+    at = desk(CommitPolicy(games=1, age_s=NEVER_S))
     for unit in (5, 3, 5, 4):
         at.writer.add(make_game(unit))
     flags: list[bool] = []
@@ -150,7 +150,7 @@ def test_games_come_out_in_the_order_they_went_in_with_their_repeats_marked(desk
 
 
 def test_what_is_left_is_stored_at_the_end(tmp_path):
-    at = Desk(tmp_path, Pace(games=10**6, age_s=NEVER_S))
+    at = Desk(tmp_path, CommitPolicy(games=10**6, age_s=NEVER_S))
     for unit in range(5):
         at.writer.add(make_game(unit))
     at.writer.note(EventEntry(1.0, "stop", "the end"))
@@ -165,14 +165,14 @@ def test_what_is_left_is_stored_at_the_end(tmp_path):
 
 def test_a_full_disk_is_waited_out_and_no_game_is_dropped(desk):
     """SQLite may use no page more than it has; the first games wait until it may, the later ones behind them."""
-    at = desk(Pace(games=1, age_s=NEVER_S, retry_s=0.02))
+    at = desk(CommitPolicy(games=1, age_s=NEVER_S, retry_s=0.02))
     pages = at.store.connection.execute("PRAGMA page_count").fetchone()[0]
     at.store.connection.execute(f"PRAGMA max_page_count = {pages}")
     for unit in range(3):
         at.writer.add(make_game(unit, rows=2000))
     assert "full" in at.ears.next("trouble")
     assert "full" in at.ears.next("trouble")
-    assert (at.kept(), read_mark(at.folder)) == (0, None)
+    assert (at.kept(), read_watermark(at.folder)) == (0, None)
 
     at.store.connection.execute("PRAGMA max_page_count = 1000000")
 
@@ -186,7 +186,7 @@ def test_a_full_disk_is_waited_out_and_no_game_is_dropped(desk):
 
 
 def test_what_is_given_up_nobody_was_told_of(tmp_path):
-    at = Desk(tmp_path, Pace(games=1, age_s=NEVER_S, retry_s=NEVER_S))
+    at = Desk(tmp_path, CommitPolicy(games=1, age_s=NEVER_S, retry_s=NEVER_S))
     pages = at.store.connection.execute("PRAGMA page_count").fetchone()[0]
     at.store.connection.execute(f"PRAGMA max_page_count = {pages}")
     at.writer.add(make_game(1, rows=2000))
@@ -196,7 +196,7 @@ def test_what_is_given_up_nobody_was_told_of(tmp_path):
     at.writer.close()
 
     assert at.ears.words.empty()
-    assert (at.kept(), read_mark(tmp_path)) == (0, None)
+    assert (at.kept(), read_watermark(tmp_path)) == (0, None)
 
 
 class Broken(Store):
@@ -209,7 +209,7 @@ class Broken(Store):
 
 
 def test_a_damaged_database_ends_the_writer_with_the_cure(desk):
-    at = desk(Pace(games=1, age_s=NEVER_S))
+    at = desk(CommitPolicy(games=1, age_s=NEVER_S))
     at.store.__class__ = Broken
     at.writer.add(make_game(1))
 
@@ -230,13 +230,13 @@ def test_only_what_may_pass_is_waited_out():
 
 def test_the_inline_writer_stores_each_game_before_it_returns(tmp_path):
     ears, store = Ears(), open_store(tmp_path, META, "process")
-    writer = InlineWriter(store, Mark(tmp_path), ears, lambda step: step())
+    writer = InlineWriter(store, Watermark(tmp_path), ears, lambda step: step())
     before = threading.active_count()
     writer.note(EventEntry(1.0, "start", "hello"))
 
     for unit in (4, 4, 5):
         writer.add(make_game(unit))
-        assert read_mark(tmp_path) == store.kept == read_kept(store.connection)
+        assert read_watermark(tmp_path) == store.kept == read_kept(store.connection)
 
     assert [ears.next("committed").is_new for _ in range(3)] == [[True], [False], [True]]
     assert store.connection.execute("SELECT text FROM events").fetchall() == [("hello",)]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rig import CALM, QUICK, NaughtyPool, failing_entry, local_pool, poisoned_entry, spine
+from rig import CALM, QUICK, NaughtyPool, engine, failing_entry, local_pool, poisoned_entry
 
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.supervise import Phase
 from asyncplay.errors import PoolFailed
 from asyncplay.pools.local import LocalPool
@@ -24,7 +24,7 @@ UNITS = 20_000
 LONG_S = 200.0  # for what takes seconds; on a quarter of a core a worker takes ten to start
 
 
-def check_books(run: Spine, units: int) -> None:
+def check_books(run: Engine, units: int) -> None:
     books = run.ledger.books
     assert (books.done, books.set_aside, books.outstanding) == (units, 0, 0)
     assert books.issued == books.done + books.lost
@@ -38,20 +38,20 @@ async def until(condition, timeout_s: float = LONG_S) -> None:
         await asyncio.sleep(0.02)
 
 
-def states(run: Spine) -> list[str]:
+def states(run: Engine) -> list[str]:
     return [worker.state for worker in run.supervisor.stats()]
 
 
-async def finish(run: Spine, running: asyncio.Task[None]) -> None:
+async def finish(run: Engine, running: asyncio.Task[None]) -> None:
     run.drain()
     await asyncio.wait_for(running, LONG_S)
 
 
-def restarts(run: Spine) -> int:
+def restarts(run: Engine) -> int:
     return sum(worker.restarts for worker in run.supervisor.stats())
 
 
-async def goes_on(run: Spine) -> None:
+async def goes_on(run: Engine) -> None:
     """Both workers are there, and games come back."""
     await until(lambda: states(run) == ["ready", "ready"])
     before = run.ledger.books.done
@@ -60,7 +60,7 @@ async def goes_on(run: Spine) -> None:
 
 @pytest.mark.parametrize("mischief", ["segfault", "garbage", "oversize", "half", "exception"])
 async def test_a_worker_that_misbehaves_costs_only_itself(mischief, tmp_path):
-    run = spine(NaughtyPool(mischief, tmp_path / "mark"), None)
+    run = engine(NaughtyPool(mischief, tmp_path / "mark"), None)
     running = asyncio.create_task(run.run())
     await until(lambda: restarts(run) == 1)
     await goes_on(run)
@@ -72,7 +72,7 @@ async def test_a_worker_that_misbehaves_costs_only_itself(mischief, tmp_path):
 
 
 async def test_a_worker_that_hangs_is_replaced(tmp_path):
-    run = spine(NaughtyPool("hang", tmp_path / "mark"), None, patience=QUICK)
+    run = engine(NaughtyPool("hang", tmp_path / "mark"), None, patience=QUICK)
     running = asyncio.create_task(run.run())
     await until(lambda: (tmp_path / "mark").exists() and (tmp_path / "mark").read_text())
     victim = int((tmp_path / "mark").read_text())
@@ -85,13 +85,13 @@ async def test_a_worker_that_hangs_is_replaced(tmp_path):
     assert not psutil.pid_exists(victim)
 
 
-def pids(run: Spine) -> list[int]:
+def pids(run: Engine) -> list[int]:
     return [worker.pid for worker in run.supervisor.stats()]
 
 
 @pytest.mark.parametrize(("blow", "patience"), [(signal.SIGKILL, CALM), (signal.SIGSTOP, QUICK)])
 async def test_a_worker_struck_from_outside_is_replaced(blow, patience):
-    run = spine(local_pool(), None, patience=patience)
+    run = engine(local_pool(), None, patience=patience)
     running = asyncio.create_task(run.run())
     await until(lambda: run.ledger.books.done > 2000 and states(run) == ["ready", "ready"])
     victim = pids(run)[0]
@@ -106,7 +106,7 @@ async def test_a_worker_struck_from_outside_is_replaced(blow, patience):
 
 
 async def test_a_worker_killed_deep_inside_a_kernel_is_replaced(tmp_path):
-    run = spine(NaughtyPool("kernel", tmp_path / "mark"), None)
+    run = engine(NaughtyPool("kernel", tmp_path / "mark"), None)
     running = asyncio.create_task(run.run())
     await until(lambda: (tmp_path / "mark").exists() and (tmp_path / "mark").read_text())
     os.kill(int((tmp_path / "mark").read_text()), signal.SIGKILL)
@@ -118,7 +118,7 @@ async def test_a_worker_killed_deep_inside_a_kernel_is_replaced(tmp_path):
 
 
 async def test_a_hanging_worker_tells_where_it_hangs(tmp_path, caplog):
-    run = spine(
+    run = engine(
         NaughtyPool("hang", tmp_path / "mark"),
         UNITS,
         patience=replace(QUICK, silence_floor_s=2.0, silence_ceiling_s=3.0),
@@ -130,7 +130,7 @@ async def test_a_hanging_worker_tells_where_it_hangs(tmp_path, caplog):
 
 
 async def test_a_unit_that_kills_three_workers_is_set_aside_and_all_others_are_done():
-    run = spine(LocalPool(poisoned_entry), 300)
+    run = engine(LocalPool(poisoned_entry), 300)
     await asyncio.wait_for(run.run(), LONG_S)
 
     assert [(piece.first, piece.size, piece.deaths) for piece in run.ledger.aside] == [(100, 1, 3)]
@@ -139,7 +139,7 @@ async def test_a_unit_that_kills_three_workers_is_set_aside_and_all_others_are_d
 
 
 async def test_a_pool_that_cannot_live_ends_the_run_with_a_diagnosis():
-    run = spine(LocalPool(failing_entry), 300)
+    run = engine(LocalPool(failing_entry), 300)
     run.supervisor.patience = replace(CALM, deaths=4, deaths_per_worker=1, window_s=1000.0)
     with pytest.raises(ExceptionGroup) as caught:
         await asyncio.wait_for(run.run(), LONG_S)
@@ -149,7 +149,7 @@ async def test_a_pool_that_cannot_live_ends_the_run_with_a_diagnosis():
 
 
 async def test_a_bounded_load_ends_by_itself_with_exact_books():
-    run = spine(local_pool(), UNITS)
+    run = engine(local_pool(), UNITS)
     await asyncio.wait_for(run.run(), LONG_S)
 
     check_books(run, UNITS)
@@ -161,9 +161,9 @@ SCRIPT = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from rig import NaughtyPool, spine
+from rig import NaughtyPool, engine
 async def main():
-    await spine(NaughtyPool({mischief!r}, Path({mark!r})), None).run()
+    await engine(NaughtyPool({mischief!r}, Path({mark!r})), None).run()
 if __name__ == "__main__":
     asyncio.run(main())
 """
@@ -193,7 +193,7 @@ def wait_for(condition, timeout_s: float) -> None:
 
 async def test_without_a_free_descriptor_a_dead_worker_is_replaced_when_there_is_one():
     """The limit of open files is lowered to what is open: nothing can be started, and the other worker plays on."""
-    run, said = spine(local_pool(), None), []
+    run, said = engine(local_pool(), None), []
     run.supervisor.say = said.append
     running = asyncio.create_task(run.run())
     await until(lambda: states(run) == ["ready", "ready"])

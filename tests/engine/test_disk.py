@@ -14,7 +14,7 @@ from keeping import Rig, acknowledged, rig, until
 
 from asyncplay.cli.training import LogFile
 from asyncplay.data.store import FILE, read_kept
-from asyncplay.data.watermark import read_mark
+from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.supervise import Member
 
 SIZE_KB, FILLER_KB = 2048, 1024
@@ -61,8 +61,8 @@ async def fill_up(at: Rig, member: Member) -> int:
     """Play until the disk is full; return how many games that took, the last of which waits."""
     for unit in range(200):
         at.finish(member, unit, length=LENGTH)
-        await until(lambda wanted=unit: wanted in acknowledged(member) or bool(at.keeper.stats().trouble))
-        if at.keeper.stats().trouble:
+        await until(lambda wanted=unit: wanted in acknowledged(member) or bool(at.recorder.stats().trouble))
+        if at.recorder.stats().trouble:
             return unit + 1
     raise AssertionError("2 MB hold 4 MB")
 
@@ -76,10 +76,10 @@ async def test_games_wait_while_the_disk_is_full_and_are_stored_when_there_is_ro
         n_before = len(acknowledged(member))
         assert 0 < n_before == len(at.counted) == n_games - 1
         assert at.work.holds == {"disk"}
-        assert read_mark(small_disk).games == n_before
+        assert read_watermark(small_disk).games == n_before
 
         filler.unlink()
-        await until(lambda: not at.keeper.stats().trouble)
+        await until(lambda: not at.recorder.stats().trouble)
         await at.until_counted(n_games)
         await asyncio.sleep(0)
 

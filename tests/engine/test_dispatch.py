@@ -66,7 +66,7 @@ async def test_held_work_is_issued_when_nobody_has_a_reason_to_hold_it_any_more(
 
 async def test_a_dead_workers_game_is_counted_and_nothing_is_sent_to_the_grave(tmp_path):
     at = Rig(tmp_path, PATIENT)
-    async with at.keeper:
+    async with at.recorder:
         member = at.hire()
         at.finish(member, 1)
         at.die(member)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.engine.evaluator import Endpoint, Evaluator, Thinkers
 from asyncplay.engine.firing import Arm
 from asyncplay.engine.lane import Task
@@ -128,7 +128,7 @@ class Bench:
     def __init__(self, *, arm=Arm.NONE, max_rows=64, timeout_ms=None, max_queued_rows=1000, depth=1) -> None:
         self.clock, self.device, self.tuner = Clock(), Device(), FixedTuner(arm)
         self.lane = HandLane(self.clock)
-        self.settings = Settings(timeout_ms=timeout_ms, max_rows=max_rows)
+        self.settings = LiveSettings(timeout_ms=timeout_ms, max_rows=max_rows)
         self.thinkers = Thinkers(0, 0.0)
         self.full_calls: list[bool] = []
         self.answers: list[tuple[int, Answer]] = []

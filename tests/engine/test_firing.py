@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.engine.firing import RESOLUTION_S, Arm, Rule, View, rows_due, seconds_until_due
+from asyncplay.engine.firing import RESOLUTION_S, Arm, QueueView, Rule, rows_due, seconds_until_due
 
-IDLE = View(rows=10, oldest_wait_s=0.0, waited_row_s=0.0, thinking=30, live_left_s=5.0, free_in_s=0.0)
+IDLE = QueueView(rows=10, oldest_wait_s=0.0, waited_row_s=0.0, thinking=30, live_left_s=5.0, free_in_s=0.0)
 AUTO = Rule(max_rows=64, pinned_s=None, hard_cap_s=0.05, arm=Arm.NONE, fixed_s=0.002, lead_s=0.0)
 PINNED = AUTO._replace(pinned_s=0.003)
 
 seconds = st.floats(0.0, 10.0)
 arms = st.sampled_from(Arm)
 views = st.builds(
-    View,
+    QueueView,
     rows=st.integers(0, 100),
     oldest_wait_s=seconds,
     waited_row_s=seconds,

@@ -17,12 +17,12 @@ pytestmark = [
 SCRIPT = """
 import asyncio, sys
 sys.path.insert(0, {tests!r})
-from rig import local_pool, spine
+from rig import local_pool, engine
 from asyncplay.app import Interrupts, run_loop
 from asyncplay.coordinator.supervise import Patience
 
 async def main():
-    run = spine(local_pool(), None, low_water=0)
+    run = engine(local_pool(), None, low_water=0)
     run.supervisor.patience = Patience()
     Interrupts(run.drain, run.halt, print).install()
     running = asyncio.create_task(run.run())

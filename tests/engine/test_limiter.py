@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.engine.limiter import LEAST_SHARE, Balance, Counts, Limiter, Pace, balance, shares
+from asyncplay.engine.limiter import LEAST_SHARE, Balance, Limiter, RowCounts, SampleRatio, balance, shares
 
-PACE = Pace(ratio=4.0, batch_rows=10, band_rows=20, minimum_rows=100)
+PACE = SampleRatio(ratio=4.0, batch_rows=10, band_rows=20, minimum_rows=100)
 
 paces = st.builds(
-    lambda ratio, batch, slack, minimum: Pace(ratio, batch, batch + slack, minimum),
+    lambda ratio, batch, slack, minimum: SampleRatio(ratio, batch, batch + slack, minimum),
     st.floats(0.1, 20),
     st.integers(1, 64),
     st.integers(0, 64),
@@ -57,29 +57,29 @@ def test_both_sides_never_wait_at_once(pace, wishes):
     ],
 )
 def test_the_balance_turns_at_the_edges_of_the_band(inserted, sampled, wanted):
-    assert balance(PACE, Counts(inserted, sampled)) is wanted
+    assert balance(PACE, RowCounts(inserted, sampled)) is wanted
 
 
 @given(paces, st.integers(0, 500), st.integers(0, 5000))
 def test_shares_add_up_to_one_and_nobody_gets_nothing(pace, inserted, sampled):
-    inference, training = shares(pace, Counts(inserted, sampled))
+    inference, training = shares(pace, RowCounts(inserted, sampled))
     assert inference + training == pytest.approx(1)
     assert min(inference, training) >= LEAST_SHARE - 1e-12
 
 
 @given(paces, st.integers(0, 500), st.integers(0, 5000), st.integers(1, 50))
 def test_rows_inserted_give_training_more_and_rows_sampled_less(pace, inserted, sampled, more):
-    before = shares(pace, Counts(inserted, sampled)).training
-    assert shares(pace, Counts(inserted + more, sampled)).training >= before
-    assert shares(pace, Counts(inserted, sampled + more)).training <= before
+    before = shares(pace, RowCounts(inserted, sampled)).training
+    assert shares(pace, RowCounts(inserted + more, sampled)).training >= before
+    assert shares(pace, RowCounts(inserted, sampled + more)).training <= before
 
 
 def test_the_share_of_training_is_its_place_in_the_band():
     """From -20 (ahead) to 4 * 100 + 20 (behind): half-way at 200."""
-    assert shares(PACE, Counts(100, 200)).training == pytest.approx(0.5)
-    assert shares(PACE, Counts(100, 310)).training == pytest.approx(0.25)
-    assert shares(PACE, Counts(100, 420)).training == LEAST_SHARE
-    assert shares(PACE, Counts(1000, 0)).training == 1 - LEAST_SHARE
+    assert shares(PACE, RowCounts(100, 200)).training == pytest.approx(0.5)
+    assert shares(PACE, RowCounts(100, 310)).training == pytest.approx(0.25)
+    assert shares(PACE, RowCounts(100, 420)).training == LEAST_SHARE
+    assert shares(PACE, RowCounts(1000, 0)).training == 1 - LEAST_SHARE
 
 
 def test_listeners_hear_of_changes_and_of_nothing_else():
@@ -147,7 +147,7 @@ def batches_allowed(limiter: Limiter, inserted: int) -> int:
 
 def test_another_ratio_counts_for_the_rows_that_come_under_it():
     """Also after a resume: what came before is neither charged again nor forgiven."""
-    pace = Pace(ratio=4.0, batch_rows=10, band_rows=20)
+    pace = SampleRatio(ratio=4.0, batch_rows=10, band_rows=20)
     limiter = Limiter(pace)
     assert batches_allowed(limiter, 1000) == 400 + 2
     limiter.retune(8.0)

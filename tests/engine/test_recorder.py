@@ -8,10 +8,10 @@ import pytest
 from keeping import AT_ONCE, NEVER_S, PATIENT, Mouth, Nobody, Rig, acknowledged, jobs_of, make_game, rig, until
 
 from asyncplay.data.store import StoreError, open_read_only
-from asyncplay.data.watermark import read_mark
-from asyncplay.data.writer import Pace
+from asyncplay.data.watermark import read_watermark
+from asyncplay.data.writer import CommitPolicy
 from asyncplay.engine.dispatch import Assignment, Dispatcher
-from asyncplay.engine.recorder import SLICE, Limits
+from asyncplay.engine.recorder import SLICE, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.arena import Match
@@ -27,14 +27,14 @@ async def test_a_game_is_counted_and_acknowledged_once_it_is_stored(tmp_path):
 
         assert acknowledged(member) == at.counted == [0, 2]
         assert at.stored() == [0, 2]
-        assert read_mark(tmp_path).games == 2
+        assert read_watermark(tmp_path).games == 2
         assert (at.books.done, at.books.outstanding) == (2, 6)
 
 
 async def test_a_game_that_is_not_stored_is_neither_counted_nor_acknowledged_nor_replaced(tmp_path):
     """Its unit stays outstanding, so its worker gets no more than it may have: the back-pressure."""
     at = Rig(tmp_path, PATIENT)
-    async with at.keeper:
+    async with at.recorder:
         member = at.hire()
         for unit in range(4):
             at.finish(member, unit)
@@ -42,10 +42,10 @@ async def test_a_game_that_is_not_stored_is_neither_counted_nor_acknowledged_nor
 
         assert (at.counted, acknowledged(member), at.stored()) == ([], [], [])
         assert (at.books.done, at.books.outstanding, len(jobs_of(member))) == (0, 4, 1)
-        assert at.keeper.stats().queued == 4
+        assert at.recorder.stats().queued == 4
 
     assert at.counted == at.stored() == [0, 1, 2, 3]  # the end stores and counts what has come
-    assert (at.books.done, at.keeper.stats().queued) == (4, 0)
+    assert (at.books.done, at.recorder.stats().queued) == (4, 0)
 
 
 async def test_all_that_is_stored_at_the_end_is_counted_before_the_end(tmp_path, monkeypatch):
@@ -56,7 +56,7 @@ async def test_all_that_is_stored_at_the_end_is_counted_before_the_end(tmp_path,
         await asyncio.sleep(0)  # the writer's last words are heard, and nothing that follows from them
 
     at, n_games = Rig(tmp_path, PATIENT), 2 * SLICE
-    async with at.keeper:
+    async with at.recorder:
         members = [at.hire(number) for number in range(n_games // 4)]
         for number, member in enumerate(members):
             for unit in range(4 * number, 4 * number + 4):
@@ -65,12 +65,12 @@ async def test_all_that_is_stored_at_the_end_is_counted_before_the_end(tmp_path,
         monkeypatch.setattr(asyncio, "to_thread", close)
     assert at.counted == at.stored() == list(range(n_games))
     assert [len(acknowledged(member)) for member in members] == [4] * len(members)
-    assert (at.books.done, at.keeper.stats().queued) == (n_games, 0)
+    assert (at.books.done, at.recorder.stats().queued) == (n_games, 0)
 
 
 async def test_the_worker_of_a_waiting_game_may_die_and_nobody_plays_it_again(tmp_path):
     at = Rig(tmp_path, PATIENT)
-    async with at.keeper:
+    async with at.recorder:
         member = at.hire()
         at.finish(member, 1)
         at.die(member)
@@ -105,7 +105,7 @@ async def test_a_unit_that_comes_twice_is_stored_and_counted_once(tmp_path):
 
         assert at.stored() == at.counted == [0, 1]
         assert acknowledged(back) == [0, 1]
-        assert at.keeper.stats().repeats == 2
+        assert at.recorder.stats().repeats == 2
         assert at.books.done == 2
         assert at.books.issued == at.books.done + at.books.lost + at.books.outstanding
 
@@ -138,7 +138,7 @@ async def test_a_game_of_a_unit_that_nobody_was_given_costs_its_sender(tmp_path)
 async def test_a_lost_game_comes_late_from_who_lost_it_and_from_nobody_else(tmp_path):
     """Also while another game of the job waits to be stored, which keeps the job open."""
     at = Rig(tmp_path, PATIENT)
-    async with at.keeper:
+    async with at.recorder:
         member = at.hire()
         job = jobs_of(member)[0].number
         at.finish(member, 1)
@@ -201,12 +201,12 @@ async def test_a_game_that_cannot_be_used_is_not_stored(tmp_path):
 
 
 async def test_with_a_full_queue_no_new_work_is_issued_until_half_is_stored(tmp_path):
-    async with rig(tmp_path, Limits(Pace(games=10**6, age_s=NEVER_S), queue_games=4)) as at:
+    async with rig(tmp_path, RecorderLimits(CommitPolicy(games=10**6, age_s=NEVER_S), queue_games=4)) as at:
         member = at.hire()
         for unit in range(4):
             at.finish(member, unit)
         assert at.work.holds == {"disk"}
-        assert at.keeper.stats().is_holding
+        assert at.recorder.stats().is_holding
         assert jobs_of(at.hire(1)) == []
 
 
@@ -218,13 +218,13 @@ async def test_play_pauses_while_the_disk_is_full_and_goes_on_by_itself(tmp_path
         member = at.hire()
         units = iter(range(10**6))
         async with asyncio.timeout(60):
-            while not at.keeper.stats().trouble:  # its last page takes some games
+            while not at.recorder.stats().trouble:  # its last page takes some games
                 waiting = at.books.outstanding
-                if waiting and at.keeper.stats().queued < waiting:
+                if waiting and at.recorder.stats().queued < waiting:
                     at.finish(member, next(units))
                 await asyncio.sleep(0.002)
         n_before = len(at.counted)
-        assert "full" in at.keeper.stats().trouble
+        assert "full" in at.recorder.stats().trouble
         assert at.work.holds == {"disk"}
         assert acknowledged(member) == at.stored() == list(range(n_before))
         assert jobs_of(at.hire(1)) == []
@@ -233,7 +233,7 @@ async def test_play_pauses_while_the_disk_is_full_and_goes_on_by_itself(tmp_path
         await at.until_counted(n_before + 1)
         await until(lambda: not at.work.holds)
 
-        assert at.keeper.stats().trouble == ""
+        assert at.recorder.stats().trouble == ""
         assert "nothing can be stored" in caplog.text
     assert acknowledged(member) == at.stored() == at.counted
     reader = open_read_only(tmp_path)
@@ -254,11 +254,11 @@ async def test_in_lockstep_a_game_is_stored_and_counted_before_the_call_returns(
 
 async def ruined(at: Rig, *, is_waited_for: bool) -> None:
     """A run whose database loses its table of games."""
-    async with at.keeper:
+    async with at.recorder:
         at.store.connection.execute("DROP TABLE games")
         at.finish(at.hire(), 0)
         if is_waited_for:
-            await at.keeper.run()
+            await at.recorder.run()
 
 
 @pytest.mark.parametrize(("limits", "is_waited_for"), [(AT_ONCE, True), (PATIENT, False)])

@@ -6,8 +6,8 @@ import contextlib
 import pytest
 
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Keep, Snapshot
-from asyncplay.engine.saver import Saver, Schedule
+from asyncplay.data.checkpoint import Checkpoint, Keep
+from asyncplay.engine.saver import Saver, SaveSchedule
 from asyncplay.rundir.folder import RunFolder
 
 
@@ -18,10 +18,10 @@ class Source:
         self.captures = 0
         self.seen = asyncio.Event()
 
-    async def capture(self) -> Snapshot:
+    async def capture(self) -> Checkpoint:
         self.captures += 1
         self.seen.set()
-        return Snapshot({}, {"capture": self.captures})
+        return Checkpoint({}, {"capture": self.captures})
 
 
 @contextlib.asynccontextmanager
@@ -51,7 +51,7 @@ async def written(saver: Saver, number: int) -> None:
 
 async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
     source = Source()
-    async with running(Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0))):
+    async with running(Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0))):
         await asyncio.sleep(0)
     assert source.captures == 0
     assert checkpoint.newest(tmp_path / "checkpoints") == (None, [])
@@ -59,7 +59,7 @@ async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
 
 async def test_a_request_saves_once(tmp_path):
     source = Source()
-    saver = Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0))
+    saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0))
     async with running(saver):
         saver.request()
         saver.request()
@@ -80,14 +80,16 @@ async def test_save_returns_when_it_is_on_disk(tmp_path):
 
 async def test_time_alone_saves_again_and_again(tmp_path):
     source = Source()
-    async with running(Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0.01), keep=Keep(last=2))):
+    async with running(
+        Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0.01), keep=Keep(last=2))
+    ):
         await until(source, 4)
     assert len(checkpoint.numbers(tmp_path / "checkpoints")) == 2
 
 
 async def test_every_tenth_step_asks_for_one(tmp_path):
     source = Source()
-    saver = Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0, every_steps=10))
+    saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0, every_steps=10))
     saver.begin_at(95)
     async with running(saver):
         saver.stepped(104)
@@ -108,7 +110,7 @@ async def test_one_that_is_being_written_is_finished_when_the_run_ends(tmp_path)
     """However often it is cancelled in the middle, what was begun is whole."""
     for turn in range(1, 6):
         source = Source()
-        saver = Saver(RunFolder(tmp_path), source.capture, schedule=Schedule(every_s=0))
+        saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0))
         async with running(saver):
             saver.request()
             await until(source, 1)
@@ -126,7 +128,7 @@ async def test_a_disk_that_takes_nothing_costs_the_checkpoint_and_not_the_run(tm
 
 
 async def test_an_error_of_the_capture_is_not_hidden(tmp_path):
-    async def broken() -> Snapshot:
+    async def broken() -> Checkpoint:
         raise ValueError("no state")
 
     with pytest.raises(ValueError, match="no state"):

@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.engine.silence import Habit
+from asyncplay.engine.silence import SilenceLimit
 
 
 def watched(intervals_s):
-    habit = Habit()
+    silence_limit = SilenceLimit()
     for interval_s in intervals_s:
-        habit.observe(interval_s)
-    return habit
+        silence_limit.observe(interval_s)
+    return silence_limit
 
 
 def test_the_limit_is_four_deviations_above_the_mean_logarithm():
     """Half at 1 s and half at e^2 s: mean 1, deviation 1, hence e^5 without a ceiling in the way."""
-    habit = Habit()
+    silence_limit = SilenceLimit()
     for _ in range(100):
-        habit.observe(1.0)
-        habit.observe(math.e**2)
-    assert habit.limit_s(0.001, 1e9) == pytest.approx(math.e**5, rel=1e-6)
+        silence_limit.observe(1.0)
+        silence_limit.observe(math.e**2)
+    assert silence_limit.limit_s(0.001, 1e9) == pytest.approx(math.e**5, rel=1e-6)
 
 
 def test_a_steady_habit_makes_a_tight_limit():

@@ -9,7 +9,7 @@ from model_cases import BELIEVER, MLP, random_examples
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.belief import belief_loss, counting_loss, to_whereabouts
 from asyncplay.model.learner import Learner, LearnerSettings
-from asyncplay.model.schedule import Schedule
+from asyncplay.model.schedule import LearningRate
 from asyncplay.payloads import POSSIBLE_SHIFT, SEEN
 
 PLAYERS = 3
@@ -75,7 +75,7 @@ def test_a_network_learns_who_always_holds_a_card():
         np.where(is_held, held(1, 0, 1), held(0, 0, 1)),
         np.where(is_held, held(0, 0, 1), held(1, 0, 1)),
     )
-    learner = Learner(BELIEVER, LearnerSettings(Schedule(peak=0.01, warmup_steps=1)), seed=0)
+    learner = Learner(BELIEVER, LearnerSettings(LearningRate(peak=0.01, warmup_steps=1)), seed=0)
 
     reports = [learner.train(rows._replace(holders=cards)) for _ in range(150)]
 

@@ -7,8 +7,8 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.model.backend import Prepared
 from asyncplay.model.backends.sim import SimSpeed
 from asyncplay.model.device import (
+    BackendChoice,
     Candidate,
-    Choice,
     Figure,
     candidates,
     choose,
@@ -116,7 +116,7 @@ def test_the_forward_limit_looks_at_every_batch_size():
 
 def test_the_report_has_a_line_for_each_candidate():
     fast, slow = Figure(Candidate("cuda", 1), 256, 123456.7), Figure(Candidate("onnx-fp32", 2), 256, 4100.2)
-    assert Choice((fast, slow)).report() == [
+    assert BackendChoice((fast, slow)).report() == [
         "cuda: 123,457 rows/s at 256",
         "onnx-fp32 x2: 4,100 rows/s at 256",
     ]

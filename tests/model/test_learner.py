@@ -9,11 +9,11 @@ from model_cases import BELIEVING_ENCODER, BOARD, ENCODER, MLP, random_examples
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
 from asyncplay.model.learner import Learner, LearnerSettings, StepReport, cut
-from asyncplay.model.schedule import Schedule
+from asyncplay.model.schedule import LearningRate
 from asyncplay.model.weights import to_bytes
 from asyncplay.payloads import concatenate
 
-STEADY = LearnerSettings(schedule=Schedule(peak=0.01, warmup_steps=0))
+STEADY = LearnerSettings(schedule=LearningRate(peak=0.01, warmup_steps=0))
 
 
 def learner(shape=BOARD, settings=STEADY, seed=0) -> Learner:
@@ -184,7 +184,7 @@ def test_the_first_step_is_adams_and_only_matrices_decay():
     """Features of zeros leave the first layer without a gradient, so its matrix only decays, by
     1 - rate * decay; Adam's first step moves everything else by the rate, against the gradient's sign.
     The policy's bias has the gradient prior - target = (1/2 - 1, 1/2 - 0)."""
-    settings = LearnerSettings(schedule=Schedule(peak=0.01, warmup_steps=0), weight_decay=0.5)
+    settings = LearnerSettings(schedule=LearningRate(peak=0.01, warmup_steps=0), weight_decay=0.5)
     ours = learner(MLP, settings)
     before = ours.weights()
     batch = random_examples(MLP, 1)._replace(
@@ -200,7 +200,7 @@ def test_the_first_step_is_adams_and_only_matrices_decay():
 
 
 def test_a_bias_without_a_gradient_stays():
-    settings = LearnerSettings(schedule=Schedule(peak=0.01, warmup_steps=0), weight_decay=0.5)
+    settings = LearnerSettings(schedule=LearningRate(peak=0.01, warmup_steps=0), weight_decay=0.5)
     ours = learner(MLP, settings)
     weights = ours.weights()
     weights["hidden.0.bias"][:] = -1  # no hidden unit answers to features of zeros
@@ -227,7 +227,7 @@ def test_a_row_of_weight_two_counts_like_two_rows():
 
 
 def test_the_learning_rate_follows_its_schedule():
-    ours = learner(settings=LearnerSettings(schedule=Schedule(peak=0.4, warmup_steps=4)))
+    ours = learner(settings=LearnerSettings(schedule=LearningRate(peak=0.4, warmup_steps=4)))
     batch = random_examples(BOARD, 4)
     assert [ours.train(batch).learning_rate for _ in range(5)] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4])
 

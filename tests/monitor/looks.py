@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.monitor.cpu import Times
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.gauge import TICK_S, Gauge, Look
 from asyncplay.stats import BatchStats, Histogram, WorkerStats
 
 
-def settings(timeout_ms: float | None = None, workers: int = 2) -> Settings:
-    return Settings(timeout_ms=timeout_ms, max_rows=1024, workers=workers)
+def settings(timeout_ms: float | None = None, workers: int = 2) -> LiveSettings:
+    return LiveSettings(timeout_ms=timeout_ms, max_rows=1024, workers=workers)
 
 
 def worker(number: int = 0, *, rows: int = 0, units: int = 0, state: str = "ready") -> WorkerStats:

@@ -1,17 +1,17 @@
 """A snapshot to begin with; a test replaces what it is about."""
 
 from asyncplay.monitor.snapshot import (
-    Batch,
+    BatchFigures,
     Budget,
-    Event,
-    Learn,
+    LearnFigures,
+    PinnedEvent,
     Result,
     Snapshot,
-    Store,
+    StoreFigures,
     Throughput,
     Tuned,
     Verdict,
-    Worker,
+    WorkerFigures,
 )
 
 NEURAL = Snapshot(
@@ -24,7 +24,7 @@ NEURAL = Snapshot(
     throughput=Throughput(
         "rows", 12_345.6, (11_000.0, 12_000.0, 12_345.6), 9_000_000, "games", 5_151, 412.3, 16e3, False
     ),
-    batch=Batch(
+    batch=BatchFigures(
         mean_rows=301.5,
         histogram=((128, 0.25), (256, 0.5), (512, 0.25)),
         wait_p50_ms=1.5,
@@ -40,13 +40,16 @@ NEURAL = Snapshot(
         extra_share=0.0,
         spared_share=0.0,
     ),
-    learn=Learn(17, 425, 3.5, 1.234, 0.567, 250_000, 120_000.0, 2.5, 4.01, "steady", 0.25),
+    learn=LearnFigures(17, 425, 3.5, 1.234, 0.567, 250_000, 120_000.0, 2.5, 4.01, "steady", 0.25),
     rounds=None,
-    workers=(Worker(0, "ready", 4243, 2_600, 6_200.0, 0, ""), Worker(1, "suspect", 4244, 2_551, 6_145.6, 1, "exit 7")),
-    store=Store(5_140, 35.5, 11, ""),
+    workers=(
+        WorkerFigures(0, "ready", 4243, 2_600, 6_200.0, 0, ""),
+        WorkerFigures(1, "suspect", 4244, 2_551, 6_145.6, 1, "exit 7"),
+    ),
+    store=StoreFigures(5_140, 35.5, 11, ""),
     results=(Result("random", 0.975, 0.93, 1.0), Result("version 12", 0.61, 0.5, 0.72)),
     budget=Budget("games", 5_151, 10_000, 706.0),
-    event=Event(1_794_830_400.0, "worker 1 died: exit 7; a new one starts in 0.1 s", True),
+    event=PinnedEvent(1_794_830_400.0, "worker 1 died: exit 7; a new one starts in 0.1 s", True),
     trials=("batch.timeout_ms 2 -> 4: +6.1 % rows/s (+-1.2), wait p50 +0.8 ms",),
     tunables=(
         Tuned("batch.timeout_ms", "auto", 0, 10_000, ("auto",), "longest wait of a batch for company; auto learns it"),

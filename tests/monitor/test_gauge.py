@@ -8,7 +8,7 @@ from looks import batches, figures, gauge_of, look, settings, worker
 from asyncplay.monitor import gauge as parts
 from asyncplay.monitor.cpu import Process, Times
 from asyncplay.monitor.gauge import KEEP_S, TICK_S, Gauge
-from asyncplay.monitor.snapshot import HISTORY, Rounds, Store
+from asyncplay.monitor.snapshot import HISTORY, RoundFigures, StoreFigures
 from asyncplay.stats import RoundStats, StoreStats, TrainStats
 
 
@@ -110,8 +110,8 @@ def test_rounds_and_store_are_shown_as_they_are():
     rounds = RoundStats(iterations=10, nodes=50, pieces=2, infosets=12, bytes_in=7, bytes_out=9)
     rounds.utilities.append(-0.05)
     seen = figures(rounds=rounds, store=StoreStats(games=7, queued=2, lag_s=0.5, trouble="full"))
-    assert parts.rounds(look(0.0, seen)) == Rounds(2, 10, 50, 12, -0.05, 7, 9)
-    assert parts.store(look(0.0, seen)) == Store(7, 500.0, 2, "full")
+    assert parts.rounds(look(0.0, seen)) == RoundFigures(2, 10, 50, 12, -0.05, 7, 9)
+    assert parts.store(look(0.0, seen)) == StoreFigures(7, 500.0, 2, "full")
 
 
 def test_strain_adds_inference_and_training_up_and_counts_who_held_play():

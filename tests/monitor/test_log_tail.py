@@ -2,18 +2,18 @@
 
 import logging
 
-from asyncplay.monitor.log_tail import Journal
+from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.snapshot import LOG_LINES
 
 
-def logger(journal: Journal) -> logging.Logger:
+def logger(journal: LogTail) -> logging.Logger:
     speaker = logging.Logger("speaker", logging.DEBUG)
     speaker.addHandler(journal)
     return speaker
 
 
 def test_the_last_warning_is_pinned_and_later_chatter_does_not_unpin_it():
-    journal = Journal()
+    journal = LogTail()
     speaker = logger(journal)
     speaker.warning("worker %d died: %s", 3, "exit 7\nand a trace")
     speaker.info("worker 3 is ready")
@@ -26,7 +26,7 @@ def test_the_last_warning_is_pinned_and_later_chatter_does_not_unpin_it():
 
 
 def test_only_the_latest_lines_are_kept_each_on_one_line():
-    journal = Journal()
+    journal = LogTail()
     speaker = logger(journal)
     for turn in range(3 * LOG_LINES):
         speaker.info("line %d\nmore", turn)

@@ -4,8 +4,8 @@ import pytest
 from looks import batches, figures, settings, worker
 
 from asyncplay.monitor.gauge import TICK_S
-from asyncplay.monitor.log_tail import Journal
-from asyncplay.monitor.monitor import Station
+from asyncplay.monitor.log_tail import LogTail
+from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 from asyncplay.monitor.trial import SETTLE_S, WINDOW_S
 
@@ -19,9 +19,9 @@ class Rig:
         self.notes: list[tuple[str, str]] = []
         self.settings = settings(timeout_ms=2)
         subject = Subject("kuhn", "runs/kuhn", self.figures, self.settings, units_wanted, budget_s)
-        self.station = Station(
+        self.monitor = Monitor(
             subject,
-            Journal(),
+            LogTail(),
             clock=lambda: self.now_s,
             stop=lambda: self.stops.append(self.settings.is_paused),
             checkpoint=lambda: None,
@@ -37,11 +37,11 @@ class Rig:
     def go(self, seconds: float) -> None:
         for _ in range(round(seconds / TICK_S)):
             self.now_s += TICK_S
-            self.station.observer.look()
+            self.monitor.observer.look()
 
 
 async def test_a_run_is_shown_even_before_the_first_look():
-    shot = await Rig().station.look()
+    shot = await Rig().monitor.look()
     assert (shot.state, shot.throughput.total, shot.verdict.bound) == ("starting", 0, "starting")
     assert (shot.title, shot.folder) == ("kuhn", "runs/kuhn")
 
@@ -49,7 +49,7 @@ async def test_a_run_is_shown_even_before_the_first_look():
 async def test_rates_and_settings_are_shown():
     rig = Rig()
     rig.go(10)
-    shot = await rig.station.look()
+    shot = await rig.monitor.look()
     assert (shot.state, shot.elapsed_s) == ("running", 10.0)
     assert shot.throughput.per_s == pytest.approx(1000)
     assert shot.throughput.units_per_min == pytest.approx(600)
@@ -70,19 +70,19 @@ async def test_rates_and_settings_are_shown():
 async def test_the_budget_that_ends_the_run_first_is_shown(units_wanted, budget_s, unit, eta_s):
     rig = Rig(units_wanted=units_wanted, budget_s=budget_s)
     rig.go(10)
-    budget = (await rig.station.look()).budget
+    budget = (await rig.monitor.look()).budget
     assert (budget.unit, budget.eta_s) == (unit, pytest.approx(eta_s))
 
 
 async def test_a_resumed_run_is_foretold_by_what_it_does_now():
     rig = Rig(units_wanted=1000, begin_s=150.0)  # 500 games were there before
     rig.go(10)
-    budget = (await rig.station.look()).budget
+    budget = (await rig.monitor.look()).budget
     assert (budget.done, budget.eta_s) == (600, pytest.approx(40.0))
 
 
 async def test_a_budget_of_games_cannot_be_foretold_before_the_first_game():
-    shot = await Rig(units_wanted=1000).station.look()
+    shot = await Rig(units_wanted=1000).monitor.look()
     assert shot.budget is not None
     assert shot.budget.eta_s is None
 
@@ -90,10 +90,10 @@ async def test_a_budget_of_games_cannot_be_foretold_before_the_first_game():
 async def test_a_trial_is_shown_logged_and_kept():
     rig = Rig()
     rig.go(10)
-    await rig.station.do("set", "batch.timeout_ms=4")
-    assert (await rig.station.look()).trials == ("timeout 2 -> 4 ms: measuring",)
+    await rig.monitor.do("set", "batch.timeout_ms=4")
+    assert (await rig.monitor.look()).trials == ("timeout 2 -> 4 ms: measuring",)
     rig.go(SETTLE_S + WINDOW_S + 1)
-    (told,) = (await rig.station.look()).trials
+    (told,) = (await rig.monitor.look()).trials
     assert told.startswith("timeout 2 -> 4 ms: +0.0 % rows/s (+-")
     assert rig.notes == [("trial", told)]
 
@@ -102,13 +102,13 @@ async def test_a_trial_waits_for_workers_on_their_way_and_for_the_end_of_a_pause
     rig = Rig()
     rig.go(10)
     rig.states = ("ready", "starting")
-    await rig.station.do("set", "pool.workers=3")
+    await rig.monitor.do("set", "pool.workers=3")
     rig.go(20)
     rig.states = ("ready", "ready")
-    await rig.station.do("pause")
+    await rig.monitor.do("pause")
     rig.go(20)
     assert rig.notes == []
-    await rig.station.do("pause")
+    await rig.monitor.do("pause")
     rig.go(SETTLE_S + WINDOW_S + 1)
     assert len(rig.notes) == 1
 
@@ -116,8 +116,8 @@ async def test_a_trial_waits_for_workers_on_their_way_and_for_the_end_of_a_pause
 async def test_a_paused_run_goes_on_when_it_is_stopped():
     rig = Rig()
     rig.go(1)
-    await rig.station.do("pause")
-    assert (await rig.station.look()).state == "paused"
-    await rig.station.do("stop")
+    await rig.monitor.do("pause")
+    assert (await rig.monitor.look()).state == "paused"
+    await rig.monitor.do("stop")
     assert rig.stops == [False]
-    assert (await rig.station.look()).state == "stopping"
+    assert (await rig.monitor.look()).state == "stopping"

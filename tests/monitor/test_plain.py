@@ -10,7 +10,7 @@ from snapshots import NEURAL, SYNTHETIC
 
 from asyncplay.monitor import plain
 from asyncplay.monitor.metrics import metrics
-from asyncplay.monitor.snapshot import Result, Rounds
+from asyncplay.monitor.snapshot import Result, RoundFigures
 
 
 def test_a_line_tells_all_that_matters_of_self_play():
@@ -41,7 +41,7 @@ def test_trouble_of_the_disk_is_on_the_line():
 def test_a_tabular_run_has_infosets_instead_of_batches():
     flow = replace(NEURAL.throughput, name="nodes", unit="iterations", limit_per_s=None)
     shot = replace(
-        NEURAL, throughput=flow, batch=None, learn=None, results=(), rounds=Rounds(3, 90, 400, 288, -0.05, 0, 0)
+        NEURAL, throughput=flow, batch=None, learn=None, results=(), rounds=RoundFigures(3, 90, 400, 288, -0.05, 0, 0)
     )
     assert plain.line(shot).startswith(
         "iterations 5,151  iterations/min 412  nodes/s 12,346  infosets 288  device-bound"

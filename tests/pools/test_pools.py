@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import psutil
 import pytest
-from rig import ACTIONS, PLAYERS, ROW_BYTES, inline_pool, local_pool, spine, synthetic_spec
+from rig import ACTIONS, PLAYERS, ROW_BYTES, engine, inline_pool, local_pool, synthetic_spec
 
 from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
 from asyncplay.engine.ledger import Books, Ledger
@@ -152,7 +152,7 @@ async def test_a_ping_is_answered_past_the_workers_work():
 
 @pytest.mark.parametrize("make_pool", POOLS)
 async def test_every_pool_does_the_same_load_with_exact_books(make_pool):
-    run = spine(make_pool(), UNITS)
+    run = engine(make_pool(), UNITS)
     await asyncio.wait_for(run.run(), 200)
 
     assert run.ledger.books == Books(issued=UNITS, done=UNITS)
@@ -329,7 +329,7 @@ async def test_a_process_that_cannot_be_started_leaves_nothing():
 async def test_a_whole_run_leaves_nothing():
     await live_and_die(0, local_pool)
     before = Belongings.now()
-    run = spine(local_pool(), UNITS)
+    run = engine(local_pool(), UNITS)
     await asyncio.wait_for(run.run(), 200)
     await until(lambda: Belongings.now() == before, 60)
 
@@ -338,7 +338,7 @@ async def test_a_whole_run_leaves_nothing():
 async def test_a_run_that_is_called_off_leaves_nothing_and_its_books_are_exact():
     await live_and_die(0, local_pool)
     before = Belongings.now()
-    run = spine(local_pool(), None)
+    run = engine(local_pool(), None)
     running = asyncio.create_task(run.run())
     await until(lambda: run.ledger.books.done > 1000)
     running.cancel()

@@ -22,7 +22,7 @@ from rundir.test_resume import LEG, same_memory, stored, tiny, train
 from asyncplay.data import checkpoint
 from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import Store, read_kept
-from asyncplay.data.watermark import Mark, read_mark
+from asyncplay.data.watermark import Watermark, read_watermark
 from asyncplay.engine import saver
 from asyncplay.methods.selfplay.run import NeuralRun
 
@@ -87,7 +87,7 @@ class Run:
         return checkpoint.numbers(self.folder / saver.FOLDER)
 
     def games(self) -> int:
-        mark = read_mark(self.folder)
+        mark = read_watermark(self.folder)
         return 0 if mark is None else mark.games
 
     def end(self) -> int:
@@ -272,7 +272,7 @@ def test_an_inline_run_on_a_disk_that_is_often_full_is_the_same_bit_for_bit(tmp_
     straight = train(config, tmp_path / "straight")
     faults = [
         Faulty(monkeypatch, Store, "write", 9, full),
-        Faulty(monkeypatch, Mark, "write", 11, no_room),
+        Faulty(monkeypatch, Watermark, "write", 11, no_room),
         Faulty(monkeypatch, checkpoint, "save", 3, no_room),
     ]
     said: list[str] = []

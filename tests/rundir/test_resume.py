@@ -58,14 +58,14 @@ def train(
         say = (says if says is not None else []).append
         run = NeuralRun(config, folder, say, None if found is None else found.snapshot, is_resumed=is_resumed)
         runs.append(run)
-        take = run.spine.work.on_game
+        take = run.engine.work.on_game
 
         def watch(game) -> None:
             take(game)
-            if run.spine.ledger.books.done + 1 == drain_after:
+            if run.engine.ledger.books.done + 1 == drain_after:
                 run.drain()
 
-        run.spine.work.on_game = watch
+        run.engine.work.on_game = watch
         prepare(run)
         await run.run()
         return 0
@@ -109,7 +109,7 @@ def test_an_inline_run_stopped_and_resumed_equals_the_uninterrupted_one_bit_for_
     straight = train(tiny(), tmp_path / "straight")
     for legs, drain_after in ((1, 1), (2, LEG + 5)):
         stopped = train(tiny(), tmp_path / "stopped", drain_after=drain_after)
-        assert stopped.spine.ledger.books.done == legs * LEG
+        assert stopped.engine.ledger.books.done == legs * LEG
         assert 0 < stopped.learner.steps < straight.learner.steps
 
     resumed = train(tiny(), tmp_path / "stopped")
@@ -131,14 +131,14 @@ def test_a_pooled_run_resumed_has_the_same_learner_counts_and_window(tmp_path, m
 
     def at_rest(run: NeuralRun) -> None:
         async def halt() -> None:
-            run.spine.halt()
+            run.engine.halt()
 
-        run.spine.dispatcher.hold(run.spine.work, "test", True)
+        run.engine.dispatcher.hold(run.engine.work, "test", True)
         monkeypatch.setattr(run.trainer, "run", halt)
 
     second = train(tiny(pool={"kind": "local"}, train={"units": "300"}), tmp_path / "run", prepare=at_rest)
 
-    assert second.spine.ledger.books.done == len(stored(tmp_path / "run")) == 150
+    assert second.engine.ledger.books.done == len(stored(tmp_path / "run")) == 150
     assert second.limiter.state() == (second.replay.inserted, second.learner.rows)
     assert second.learner.rows == 64 * second.learner.steps
     same_window(second, first)
@@ -156,7 +156,7 @@ def test_games_stored_after_the_last_checkpoint_are_kept_and_training_catches_up
     resumed = train(tiny(train={"units": str(4 * LEG)}), folder)
 
     assert stored(folder)[: len(games)] == games
-    assert len(stored(folder)) == resumed.spine.ledger.books.done == 4 * LEG
+    assert len(stored(folder)) == resumed.engine.ledger.books.done == 4 * LEG
     assert resumed.trainer.version > killed.trainer.version
     assert resumed.limiter.balance is not Balance.PLAY_AHEAD
     assert resumed.learner.steps > killed.learner.steps
@@ -170,7 +170,7 @@ def test_a_run_killed_before_its_first_checkpoint_keeps_its_games(tmp_path):
     resumed = train(tiny(train={"units": str(2 * LEG)}), tmp_path / "run")
 
     assert stored(tmp_path / "run")[:LEG] == games
-    assert resumed.spine.ledger.books.done == 2 * LEG
+    assert resumed.engine.ledger.books.done == 2 * LEG
 
 
 def test_a_pace_that_was_tuned_counts_for_the_rows_that_came_under_it(tmp_path):
@@ -178,7 +178,7 @@ def test_a_pace_that_was_tuned_counts_for_the_rows_that_came_under_it(tmp_path):
     config = tiny(learn={"samples_per_insert": "2", "band_steps": "1"}, train={"units": str(2 * LEG)})
 
     def tune(run: NeuralRun) -> None:
-        run.spine.settings.change("learn.samples_per_insert", "6")
+        run.engine.settings.change("learn.samples_per_insert", "6")
 
     first = train(config, tmp_path / "run", prepare=tune, drain_after=1)
     assert first.learner.rows == pytest.approx(6 * first.replay.inserted, abs=64)
@@ -202,7 +202,7 @@ def test_a_store_that_is_an_older_copy_is_noticed_and_named(tmp_path):
     assert len(warnings) == 2
     assert f"ends with game {LEG:,}, but game {2 * LEG:,} had been stored" in warnings[0]
     assert f"has {LEG:,} games, the last one number {LEG:,}, but the checkpoint knew of {2 * LEG:,}" in warnings[1]
-    assert resumed.spine.ledger.books.done == len(stored(folder)) == 2 * LEG
+    assert resumed.engine.ledger.books.done == len(stored(folder)) == 2 * LEG
 
 
 def run_folder(folder: Path, **sections: dict[str, str]) -> Path:
@@ -223,7 +223,7 @@ def test_the_checkpoints_own_configuration_is_what_counts(tmp_path):
     """A config.toml that was edited by hand is told of too, and cannot change what a run is."""
     folder = run_folder(tmp_path / "run", search={"simulations": "9"})
     old = load(SMOKE).model_dump()
-    checkpoint.save(folder / "checkpoints", checkpoint.Snapshot({}, {"config": old}))
+    checkpoint.save(folder / "checkpoints", checkpoint.Checkpoint({}, {"config": old}))
     assert resume.read(folder, {}).news == ["going on from checkpoint 000001", "search.simulations: 25 -> 9"]
     resume.write_config(load(SMOKE, {"net": {"width": "7"}}), folder)
     with pytest.raises(ConfigError, match=r"^net.width is 64 in this run and cannot become 7; a new run can have it$"):
@@ -245,7 +245,7 @@ def test_keys_that_make_the_run_are_refused_with_a_line_each(tmp_path):
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path):
     folder = run_folder(tmp_path / "run")
     for step in (1, 2):
-        checkpoint.save(folder / "checkpoints", checkpoint.Snapshot({}, {"step": step}))
+        checkpoint.save(folder / "checkpoints", checkpoint.Checkpoint({}, {"step": step}))
     (folder / "checkpoints" / "000002" / "state.json").write_text("{}")
     past = resume.read(folder, {})
     assert past.snapshot is not None

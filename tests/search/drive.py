@@ -4,9 +4,9 @@ import numpy as np
 from search.twin import Network, Twin, network
 
 from asyncplay.games.spec import GameSpec
-from asyncplay.search.examples import GameRecord
+from asyncplay.search.examples import PlayedGame
 from asyncplay.search.group import Group, make_sizes
-from asyncplay.search.layout import Settings
+from asyncplay.search.layout import KernelSettings
 
 
 def think(group: Group, version: int = 0, opinion: Network = network) -> int:
@@ -23,7 +23,7 @@ def think(group: Group, version: int = 0, opinion: Network = network) -> int:
     return n
 
 
-def play_all(group: Group, seeds: list[int], opinion: Network = network) -> tuple[list[GameRecord], int]:
+def play_all(group: Group, seeds: list[int], opinion: Network = network) -> tuple[list[PlayedGame], int]:
     """Play one game for each seed, as many at a time as there are slots; return records and rows.
 
     The records come in the order of the seeds.
@@ -48,7 +48,7 @@ def order(group: Group, slots: np.ndarray, waiting: list[int]) -> None:
     group.stop(rest)
 
 
-def roomy_group(spec: GameSpec, settings: Settings, n_games: int) -> Group:
+def roomy_group(spec: GameSpec, settings: KernelSettings, n_games: int) -> Group:
     """A group whose pools never fill."""
     sizes = make_sizes(spec, settings, n_games)
     nodes = 2 * spec.max_decisions * (settings.simulations + 8)
@@ -56,7 +56,7 @@ def roomy_group(spec: GameSpec, settings: Settings, n_games: int) -> Group:
     return Group(spec, settings, n_games, sizes)
 
 
-def policies(record: GameRecord) -> list[dict[int, int]]:
+def policies(record: PlayedGame) -> list[dict[int, int]]:
     """Visits by action for each decision."""
     starts = [0, *record.policy_ends[:-1]]
     return [
@@ -65,7 +65,7 @@ def policies(record: GameRecord) -> list[dict[int, int]]:
     ]
 
 
-def check_twin(kind: type[Twin], spec: GameSpec, settings: Settings, n_games: int, seeds: list[int]) -> None:
+def check_twin(kind: type[Twin], spec: GameSpec, settings: KernelSettings, n_games: int, seeds: list[int]) -> None:
     """The compiled search and a twin play the same games, visit for visit, and ask for as many rows."""
     records, n_rows = play_all(roomy_group(spec, settings, n_games), seeds)
     n_twin_rows = 0

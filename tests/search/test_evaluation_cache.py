@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from asyncplay import games
-from asyncplay.search.cache import Recall
+from asyncplay.search.cache import EvaluationCache
 from asyncplay.search.group import Group, make_settings
 
 GAME = games.load("tictactoe")
@@ -43,7 +43,7 @@ def answer(recall, rows, version):
 
 
 def test_a_row_is_asked_once_and_its_equals_in_the_block_never():
-    recall = Recall(GAME, 64)
+    recall = EvaluationCache(GAME, 64)
     rows = rows_of((3, 1), (2, 5), (3, 1), (4, 0))
     n_asked, (priors, values) = answer(recall, rows, 0)
     expected = answers(rows[0], rows[2], 0)
@@ -60,7 +60,7 @@ def test_a_row_is_asked_once_and_its_equals_in_the_block_never():
 
 
 def test_the_same_picture_with_other_legal_actions_is_another_position():
-    recall = Recall(GAME, 64)
+    recall = EvaluationCache(GAME, 64)
     features, legal, offsets = rows_of((3, 1))
     assert answer(recall, (features, legal, offsets), 0)[0] == 1
     assert answer(recall, (features, legal + 1, offsets), 0)[0] == 1
@@ -68,7 +68,7 @@ def test_the_same_picture_with_other_legal_actions_is_another_position():
 
 
 def test_new_weights_make_all_old_answers_worthless():
-    recall = Recall(GAME, 64)
+    recall = EvaluationCache(GAME, 64)
     rows = rows_of((3, 1), (2, 5))
     assert answer(recall, rows, 0)[0] == 2
     assert answer(recall, rows_of((6, 6)), 1)[0] == 1
@@ -78,7 +78,7 @@ def test_new_weights_make_all_old_answers_worthless():
 
 
 def test_a_full_memory_forgets_but_never_errs():
-    recall = Recall(GAME, 8)
+    recall = EvaluationCache(GAME, 8)
     for seed in range(200):
         numbers = np.random.default_rng(seed)
         rows = rows_of(*zip(numbers.integers(1, 10, 6), numbers.integers(0, 9, 6), strict=True))
@@ -88,7 +88,7 @@ def test_a_full_memory_forgets_but_never_errs():
         np.testing.assert_array_equal(values, expected[1])
 
 
-def play(n_games: int, recall: Recall | None) -> tuple[list, int]:
+def play(n_games: int, recall: EvaluationCache | None) -> tuple[list, int]:
     """Whole games of a group, and how many rows were asked for them."""
     group = Group(GAME, make_settings(GAME, simulations=30), n_games)
     slots = np.arange(n_games, dtype=np.int32)
@@ -113,7 +113,7 @@ def play(n_games: int, recall: Recall | None) -> tuple[list, int]:
 @pytest.mark.parametrize("positions", [64, 100_000])
 def test_games_are_the_same_with_and_without_a_memory(positions):
     plain, n_rows = play(16, None)
-    recalled, n_asked = play(16, Recall(GAME, positions))
+    recalled, n_asked = play(16, EvaluationCache(GAME, positions))
     for left, right in zip(plain, recalled, strict=True):
         np.testing.assert_array_equal(left.actions, right.actions)
         np.testing.assert_array_equal(left.policy_visits, right.policy_visits)

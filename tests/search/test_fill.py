@@ -6,8 +6,8 @@ from search.drive import order, policies, roomy_group, think
 from search.twin import Twin
 
 from asyncplay import games
-from asyncplay.search.examples import GameRecord
-from asyncplay.search.group import Group, Positions, make_settings
+from asyncplay.search.examples import PlayedGame
+from asyncplay.search.group import Group, SelectedRows, make_settings
 
 CONNECT4, TICTACTOE, BLOB = games.load("connect4"), games.load("tictactoe"), games.load("blob", {"cards": 3})
 EVERY_TIME = 1 << 40  # rows that no block has
@@ -19,7 +19,7 @@ def begun(group: Group, n_games: int) -> Group:
     return group
 
 
-def select_and_answer(group: Group) -> Positions:
+def select_and_answer(group: Group) -> SelectedRows:
     """One select and its answers by a network that knows nothing."""
     rows = group.select()
     rows = rows._replace(slots=rows.slots.copy(), is_extra=rows.is_extra.copy())
@@ -31,7 +31,7 @@ def select_and_answer(group: Group) -> Positions:
 def test_with_plenty_of_games_eight_leaves_are_as_good_as_one():
     """There is always a new game, so that nobody has to fill a block: every game is the same to the last visit."""
 
-    def play(leaves: int) -> list[GameRecord]:
+    def play(leaves: int) -> list[PlayedGame]:
         settings = make_settings(CONNECT4, simulations=8, leaves=leaves, fill_rows=6)
         group, records = begun(Group(CONNECT4, settings, 16), 16), []
         while len(records) < 20:

@@ -15,7 +15,7 @@ import numpy as np
 
 from asyncplay import rng
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
-from asyncplay.search.layout import Settings
+from asyncplay.search.layout import KernelSettings
 
 Network = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 
@@ -56,7 +56,7 @@ class Twin:
     """Plays one game; ``visits``, ``values`` and ``actions`` are its record."""
 
     spec: GameSpec
-    settings: Settings
+    settings: KernelSettings
     seed: int
     network: Network = network
     actions: list[int] = field(default_factory=list)

@@ -8,7 +8,7 @@ from solve.test_mccfr import compiled
 
 from asyncplay import games
 from asyncplay.solve.cfr import VARIANTS, Walker
-from asyncplay.solve.exact import worth
+from asyncplay.solve.exact import exploitability
 from asyncplay.solve.regret import REGRET, SUM, average_policy, discount, new_table
 
 LEDUC_VALUE = -0.0856  # to the first player, from the literature
@@ -18,7 +18,7 @@ def solved(name: str, variant: str, iterations: int):
     game = compiled(name)
     walker = Walker(game, VARIANTS[variant])
     walker.run(iterations)
-    return worth(game, average_policy(game, walker.table))
+    return exploitability(game, average_policy(game, walker.table))
 
 
 def test_cfr_plus_finds_the_value_of_kuhn_poker_to_a_millionth():
@@ -60,7 +60,7 @@ def test_three_players_of_kuhn_poker_come_near_an_equilibrium():
     game = compiled("kuhn", players=3)
     walker = Walker(game, VARIANTS["cfr+"])
     walker.run(3_000)
-    found = worth(game, average_policy(game, walker.table))
+    found = exploitability(game, average_policy(game, walker.table))
 
     assert found.values.sum() == pytest.approx(0.0, abs=1e-12)
     assert found.nash_conv < 0.01

@@ -6,10 +6,10 @@ import pytest
 from games import spiel
 
 from asyncplay import games
-from asyncplay.solve.exact import worth
+from asyncplay.solve.exact import exploitability
 from asyncplay.solve.flat import FlatGame
 from asyncplay.solve.flatten import flatten
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy
 
 CASES = {
@@ -48,7 +48,7 @@ def test_nash_conv_and_values_of_random_policies_are_open_spiels(case):
     for seed in range(3):
         policy = random_policy(game, seed)
         same = as_spiel_policy(spec, game, policy, spiel_name)
-        ours = worth(game, policy)
+        ours = exploitability(game, policy)
 
         assert ours.nash_conv == pytest.approx(pyspiel.nash_conv(theirs, same), abs=1e-9)
         values = pyspiel.expected_returns(theirs.new_initial_state(), same, -1, True)
@@ -58,10 +58,10 @@ def test_nash_conv_and_values_of_random_policies_are_open_spiels(case):
 def test_open_spiel_finds_the_same_nash_conv_in_what_was_learned():
     spec = games.load("leduc")
     game = flatten(spec)
-    sampler = Sampler(game, Settings(), seed=1)
+    sampler = Sampler(game, SamplerSettings(), seed=1)
     sampler.run(0, 30_000)
     policy = average_policy(game, sampler.table)
-    ours = worth(game, policy).nash_conv
+    ours = exploitability(game, policy).nash_conv
 
     assert 0.05 < ours < 0.4
     theirs = pyspiel.nash_conv(pyspiel.load_game("leduc_poker"), as_spiel_policy(spec, game, policy, "leduc_poker"))
@@ -72,4 +72,4 @@ def test_a_uniform_player_of_kuhn_poker_loses_eleven_twelfths_to_those_who_know(
     """open_spiel's own documentation gives 0.9167 for the NashConv of the uniform policy."""
     game = flatten(games.load("kuhn"))
 
-    assert worth(game, np.full(game.n_entries, 0.5)).nash_conv == pytest.approx(11 / 12)
+    assert exploitability(game, np.full(game.n_entries, 0.5)).nash_conv == pytest.approx(11 / 12)

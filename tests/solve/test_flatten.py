@@ -10,10 +10,10 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve import flatten as compiler
 from asyncplay.solve import synthetic_tree as forest
-from asyncplay.solve.exact import worth
+from asyncplay.solve.exact import exploitability
 from asyncplay.solve.flat import NO_ENTRY, FlatGame
 from asyncplay.solve.flatten import flatten
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy
 
 
@@ -80,10 +80,10 @@ def test_a_game_that_is_too_large_is_refused(monkeypatch):
 def test_a_forest_is_a_game_like_others():
     """Its best responses are found and it is solved: rows, parents and cells fit each other."""
     game = forest.grow(deals=3, depth=4, actions=3)
-    sampler = Sampler(game, Settings(), seed=1)
-    uniform = worth(game, average_policy(game, sampler.table))
+    sampler = Sampler(game, SamplerSettings(), seed=1)
+    uniform = exploitability(game, average_policy(game, sampler.table))
     sampler.run(0, 20_000)
-    solved = worth(game, average_policy(game, sampler.table))
+    solved = exploitability(game, average_policy(game, sampler.table))
 
     assert game.n_rows == 3 * (1 + 2 + 4 + 8)
     assert uniform.values.sum() == pytest.approx(0.0)

@@ -11,11 +11,11 @@ import pytest
 from solve.test_mccfr import compiled
 
 from asyncplay.engine.split import shares
-from asyncplay.methods.mccfr.round_size import Effort, Pace
+from asyncplay.methods.mccfr.round_size import Effort, RoundSize
 from asyncplay.solve import deltas
-from asyncplay.solve.exact import worth
+from asyncplay.solve.exact import exploitability
 from asyncplay.solve.flat import FlatGame
-from asyncplay.solve.mccfr import Changes, Sampler, Settings
+from asyncplay.solve.mccfr import Changes, Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy, discount, new_table
 
 NO_DISCOUNTS = (np.inf, np.inf, 0.0)
@@ -27,7 +27,7 @@ class Round:
 
     def __init__(self, game: FlatGame, workers: int, seed: int) -> None:
         self.game, self.workers, self.done = game, workers, 0
-        self.sampler = Sampler(game, Settings(), seed)
+        self.sampler = Sampler(game, SamplerSettings(), seed)
         self.merged = deltas.MergedTable(game.flat.offsets, new_table(game))
 
     def play(self, iterations: int) -> None:
@@ -47,11 +47,11 @@ def nash_conv(workers: int, iterations: int, seed: int, discounts: tuple[float, 
     game, period = compiled("leduc"), 0
     rounds = Round(game, workers, seed)
     while rounds.done < iterations:
-        rounds.play(min(Pace().iterations(rounds.done, workers, UNBOUNDED), iterations - rounds.done))
+        rounds.play(min(RoundSize().iterations(rounds.done, workers, UNBOUNDED), iterations - rounds.done))
         period += 1
         for table in (rounds.merged.values, rounds.sampler.table):
             discount(table, period, *discounts)
-    return worth(game, average_policy(game, rounds.merged.values)).nash_conv
+    return exploitability(game, average_policy(game, rounds.merged.values)).nash_conv
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_merged_rounds_come_nearly_as_close_as_one_worker(workers, limit):
 
 def test_one_worker_in_rounds_is_the_serial_algorithm():
     game = compiled("leduc")
-    rounds, serial = Round(game, 1, seed=7), Sampler(game, Settings(), seed=7)
+    rounds, serial = Round(game, 1, seed=7), Sampler(game, SamplerSettings(), seed=7)
     rounds.play(300)
     rounds.play(700)
     serial.run(0, 1_000)

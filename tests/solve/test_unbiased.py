@@ -10,7 +10,7 @@ from solve.test_mccfr import METHODS, compiled
 
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve.flat import Flat, FlatGame
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import REGRET, SUM, new_table
 
 HUGE, ITERATIONS, LIMIT = 1e9, 20_000, 5.0
@@ -67,7 +67,7 @@ def test_a_walk_changes_the_table_without_bias(method, explore, name):
     game = compiled(name, **({"faces": 2} if name == "liarsdice" else {}))
     start = random_table(game)
     table = start.copy()
-    settings = Settings(method=METHODS[method], is_linear=0, explore_first=explore, explore_last=explore)
+    settings = SamplerSettings(method=METHODS[method], is_linear=0, explore_first=explore, explore_last=explore)
     sampler = Sampler(game, settings, seed=11, table=table)
     total, squares = np.zeros_like(table), np.zeros_like(table)
     for iteration in range(ITERATIONS):

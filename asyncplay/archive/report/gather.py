@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from asyncplay.archive.report.plots import Bar, Line, Mark, Point, thinned
 from asyncplay.archive.summary import N_PERIODS, Summary, from_tallies
-from asyncplay.data.reader import Event, is_figure, read_events, read_metrics, read_tallies, reading
+from asyncplay.data.reader import StoredEvent, is_figure, read_events, read_metrics, read_tallies, reading
 from asyncplay.data.store import read_meta
 
 
@@ -18,7 +18,7 @@ class Material(NamedTuple):
     began_s: float
     summary: Summary
     metrics: dict[str, list[Point]]
-    events: list[Event]
+    events: list[StoredEvent]
 
 
 def gather(run: Path) -> Material:
@@ -84,12 +84,12 @@ def trial_texts(material: Material) -> list[str]:
     return [event.text for event in _ended_trials(material)]
 
 
-def _ended_trials(material: Material) -> list[Event]:
+def _ended_trials(material: Material) -> list[StoredEvent]:
     trials = [event for event in material.events if event.kind == "trial" and event.data.get("state") == "done"]
     return [event for event in trials if _has(event, "gain") and _has(event, "doubt")]
 
 
-def _has(event: Event, name: str) -> bool:
+def _has(event: StoredEvent, name: str) -> bool:
     return is_figure(event.data.get(name))
 
 
@@ -97,7 +97,7 @@ def clock(time_s: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_s))
 
 
-def _match_mark(event: Event, began_s: float) -> Mark:
+def _match_mark(event: StoredEvent, began_s: float) -> Mark:
     """An opponent that is an earlier version of oneself is another one each time: they share a name."""
     against = str(event.data.get("against", ""))
     name = "an earlier version" if against.startswith("version") else against

@@ -35,7 +35,7 @@ td { vertical-align: top; padding-right: 1rem; }
 """
 
 
-class Panel(NamedTuple):
+class Card(NamedTuple):
     """A plot under its title."""
 
     title: str
@@ -83,17 +83,17 @@ def page(material: Material) -> str:
 """
 
 
-def panels(material: Material) -> list[Panel]:
+def panels(material: Material) -> list[Card]:
     none = "nothing was recorded"
     return [
-        Panel("Throughput", line_plot("throughput", source.flow_of(material, "_per_s"), unit="per s", nothing=none)),
-        Panel("Work done", line_plot("work", source.flow_of(material, "_per_min"), unit="per min", nothing=none)),
-        Panel("Batch sizes", _batches(material)),
-        Panel("Loss", _losses(material)),
-        Panel("Strength", _strength(material)),
-        Panel("Win rate by seat, 95 % intervals", _seats(material)),
-        Panel("How games end", bar_plot("ends", source.ends_of(material), unit="games", nothing="no games yet")),
-        Panel("Tuning trials", _trials(material), _listed(source.trial_texts(material))),
+        Card("Throughput", line_plot("throughput", source.flow_of(material, "_per_s"), unit="per s", nothing=none)),
+        Card("Work done", line_plot("work", source.flow_of(material, "_per_min"), unit="per min", nothing=none)),
+        Card("Batch sizes", _batches(material)),
+        Card("Loss", _losses(material)),
+        Card("Strength", _strength(material)),
+        Card("Win rate by seat, 95 % intervals", _seats(material)),
+        Card("How games end", bar_plot("ends", source.ends_of(material), unit="games", nothing="no games yet")),
+        Card("Tuning trials", _trials(material), _listed(source.trial_texts(material))),
     ]
 
 
@@ -120,7 +120,7 @@ def _trials(material: Material) -> str:
     return bar_plot("trials", bars, unit="% of throughput", nothing="no setting was changed while it ran")
 
 
-def _section(panel: Panel) -> str:
+def _section(panel: Card) -> str:
     return f"<section>\n<h2>{escape(panel.title)}</h2>\n{panel.plot}\n{panel.below}</section>"
 
 

@@ -14,7 +14,7 @@ class _Entry(NamedTuple):
     rows: Rows
 
 
-class Journal:
+class ChangeLog:
     """Remembers the rows of the latest changes, and up to which change each worker knows them.
 
     Limit: what no worker waits for is forgotten, and never more rows are kept than the table has; a worker that

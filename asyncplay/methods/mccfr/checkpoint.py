@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from pydantic import Field
 
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Count, Snapshot, State
+from asyncplay.data.checkpoint import Checkpoint, Count, State
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr.round_size import Effort
 from asyncplay.methods.mccfr.rounds import Rounds
@@ -21,7 +21,7 @@ KIND = "tabular"
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class TableProgress:
     """Nothing yet, unless it was read."""
 
     stats: RoundStats = field(default_factory=RoundStats)
@@ -31,7 +31,7 @@ class Past:
     owed: Sequence[tuple[int, int]] = ()
 
 
-class Counts(State):
+class CountsState(State):
     """What ``RoundStats`` counts."""
 
     iterations: Count
@@ -53,14 +53,14 @@ class LatestState(State):
 class TabularState(State):
     """What ``capture`` writes."""
 
-    counts: Counts
+    counts: CountsState
     latest: LatestState
     period: Count
     next_unit: Count
     owed: list[tuple[Count, Annotated[int, Field(ge=1, lt=2**62)]]]
 
 
-def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Snapshot:
+def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
     """``arrays`` are copies of the table as it is now."""
     next_unit, owed = rounds.whereabouts()
     counts = asdict(rounds.stats)
@@ -73,10 +73,10 @@ def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Snapshot:
         "next_unit": next_unit,
         "owed": owed,
     }
-    return Snapshot({**arrays, "utilities": utilities}, state)
+    return Checkpoint({**arrays, "utilities": utilities}, state)
 
 
-def read(snapshot: Snapshot) -> Past:
+def read(snapshot: Checkpoint) -> TableProgress:
     """AsyncplayError if it is another kind of run's."""
     if snapshot.state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that solves by table")
@@ -89,10 +89,10 @@ def read(snapshot: Snapshot) -> Past:
         raise checkpoint.unfit("owed iterations overlap")
     if max(ends) > state.next_unit:
         raise checkpoint.unfit(f"iterations up to {max(ends):,} are owed, of {state.next_unit:,}")
-    return Past(stats, Effort(**state.latest.model_dump()), state.period, state.next_unit, state.owed)
+    return TableProgress(stats, Effort(**state.latest.model_dump()), state.period, state.next_unit, state.owed)
 
 
-def array_of(snapshot: Snapshot, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:
+def array_of(snapshot: Checkpoint, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:
     """A named array of the checkpoint, which must be finite and of this kind; of one dimension where it may grow."""
     array = snapshot.arrays.get(name)
     if array is None:

@@ -16,7 +16,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RoundSize:
     """Short rounds while strategies change quickly, long ones later: 10 iterations a worker, then a tenth of all done.
 
     No worker visits more than ``most_nodes`` in a round, which stands for its time, or sends more than

@@ -19,8 +19,8 @@ from asyncplay.engine.bounds import is_within
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.split import shares
 from asyncplay.errors import WireError
-from asyncplay.methods.mccfr.changelog import Journal
-from asyncplay.methods.mccfr.round_size import Effort, Pace
+from asyncplay.methods.mccfr.changelog import ChangeLog
+from asyncplay.methods.mccfr.round_size import Effort, RoundSize
 from asyncplay.stats import RoundStats
 from asyncplay.wire.messages import Delta, Merged, Message
 
@@ -30,7 +30,7 @@ Rows = NDArray[np.int32]
 Doubles = NDArray[np.float64]
 
 
-class Table(Protocol):
+class RoundTable(Protocol):
     """The merged table."""
 
     n_rows: int
@@ -109,9 +109,9 @@ class Rounds:
     that are out.
     """
 
-    table: Table
+    table: RoundTable
     ledger: Ledger
-    pace: Pace
+    pace: RoundSize
     workers: int
     is_synchronous: bool
     discount: Callable[[int], None] | None = None  # of the whole table, by number; workers do the same to theirs
@@ -125,11 +125,11 @@ class Rounds:
     _out: dict[int, Piece] = field(init=False, default_factory=dict)  # by first iteration: issued, not merged
     _arriving: dict[int, list[Delta]] = field(init=False, default_factory=dict)  # by worker: parts so far
     _back: list[_Whole] = field(init=False, default_factory=list)
-    _journal: Journal = field(init=False)
+    _journal: ChangeLog = field(init=False)
 
     def __post_init__(self) -> None:
         self._frontier = self.ledger.next_unit
-        self._journal = Journal(self.table.n_rows)
+        self._journal = ChangeLog(self.table.n_rows)
 
     @property
     def owed(self) -> int:

@@ -14,18 +14,18 @@ import numpy as np
 from asyncplay import machine as memory
 from asyncplay.config.loading import Config, SolveSection
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Keep, Snapshot
+from asyncplay.data.checkpoint import Checkpoint, Keep
 from asyncplay.data.policies import save_policy
 from asyncplay.engine import saver
 from asyncplay.engine.dispatch import Assignment, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.ledger import Ledger, Piece
-from asyncplay.engine.saver import Saver, Schedule
+from asyncplay.engine.saver import Saver, SaveSchedule
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
 from asyncplay.methods.mccfr import checkpoint as past
-from asyncplay.methods.mccfr.checkpoint import Past
-from asyncplay.methods.mccfr.round_size import Pace, idle_warning
+from asyncplay.methods.mccfr.checkpoint import TableProgress
+from asyncplay.methods.mccfr.round_size import RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds
 from asyncplay.methods.sizes import WORKER_BYTES
 from asyncplay.monitor.figures import Figures
@@ -34,9 +34,9 @@ from asyncplay.rundir.folder import RunFolder
 from asyncplay.solve import solvable
 from asyncplay.solve.bounds import Bounds, bounds_of
 from asyncplay.solve.deltas import MergedTable
-from asyncplay.solve.exact import Worth, worth
+from asyncplay.solve.exact import Exploitability, exploitability
 from asyncplay.solve.flat import FlatGame
-from asyncplay.solve.mccfr import EXTERNAL, OUTCOME, Settings
+from asyncplay.solve.mccfr import EXTERNAL, OUTCOME, SamplerSettings
 from asyncplay.solve.regret import average_policy, discount, new_table
 from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import TraverseSpec
@@ -54,8 +54,8 @@ def n_started(config: Config) -> int:
     return min([build.n_workers(config), *most])
 
 
-def solver_settings(solve: SolveSection) -> Settings:
-    return Settings(
+def solver_settings(solve: SolveSection) -> SamplerSettings:
+    return SamplerSettings(
         method=EXTERNAL if solve.method == "external" else OUTCOME,
         is_linear=int(solve.weighting == "linear"),
         explore_first=solve.exploration,
@@ -101,7 +101,7 @@ class TabularRun:
     synchronous run that is resumed goes on to the same bits as one that was never stopped.
     """
 
-    def __init__(self, config: Config, folder: Path, say: Say, found: Snapshot | None = None) -> None:
+    def __init__(self, config: Config, folder: Path, say: Say, found: Checkpoint | None = None) -> None:
         self._config, self.folder, self._say = config, RunFolder(folder, say), say
         if found is None and checkpoint.numbers(folder / saver.FOLDER):
             raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
@@ -115,22 +115,22 @@ class TabularRun:
         self.table = MergedTable(self.game.flat.offsets, new_table(self.game))
         ledger = Ledger(config.train.units or None, is_divisible=False)
         self.rounds = self._make_rounds(ledger, found)
-        self.spine = self._make_spine(ledger, workers)
+        self.engine = self._make_spine(ledger, workers)
         self.saver = self._make_saver()
-        self._notebook = build.make_notebook(config, self.folder, self.game.players)
-        self.note, self.measure = self._notebook.note, self._notebook.measure
-        self.worth: Worth | None = None  # when it was last measured
+        self._event_recorder = build.make_notebook(config, self.folder, self.game.players)
+        self.note, self.measure = self._event_recorder.note, self._event_recorder.measure
+        self.worth: Exploitability | None = None  # when it was last measured
 
     async def run(self) -> None:
-        """Solve until the spine ends; the last table, policy and worth are saved whatever ended it."""
-        async with self._notebook:
+        """Solve until the engine ends; the last table, policy and exploitability are saved whatever ended it."""
+        async with self._event_recorder:
             self.note(
                 "start", f"seed {self._config.train.seed}, {self.rounds.stats.iterations:,} iterations done before"
             )
             try:
                 async with asyncio.TaskGroup() as group:
                     services = [group.create_task(service) for service in self._services()]
-                    await self.spine.run()
+                    await self.engine.run()
                     for service in services:
                         service.cancel()
             finally:
@@ -140,7 +140,7 @@ class TabularRun:
             self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._worth_words()}")
 
     def drain(self) -> None:
-        self.spine.drain()
+        self.engine.drain()
 
     def checkpoint(self) -> None:
         self.saver.request()
@@ -153,10 +153,10 @@ class TabularRun:
             total=stats.nodes,
             unit="iterations",
             units=stats.iterations,
-            workers=tuple(self.spine.supervisor.stats()),
+            workers=tuple(self.engine.supervisor.stats()),
             rounds=replace(stats),
             results=results,
-            holds=frozenset(self.spine.work.holds),
+            holds=frozenset(self.engine.work.holds),
         )
 
     def summary(self, seconds: float) -> list[str]:
@@ -179,9 +179,9 @@ class TabularRun:
             game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
         )
 
-    def _make_rounds(self, ledger: Ledger, found: Snapshot | None) -> Rounds:
+    def _make_rounds(self, ledger: Ledger, found: Checkpoint | None) -> Rounds:
         solve = self._config.solve
-        known = Past()
+        known = TableProgress()
         if found is not None:
             known = past.read(found)
             table = past.array_of(found, "table", np.float64, self.table.values.shape)
@@ -190,7 +190,7 @@ class TabularRun:
         return Rounds(
             self.table,
             ledger,
-            Pace(solve.batch, solve.round_nodes, int(solve.round_mb * MB)),
+            RoundSize(solve.batch, solve.round_nodes, int(solve.round_mb * MB)),
             build.n_workers(self._config),
             solve.rounds == "synchronous",
             discount=self._discount if solve.weighting == "discounted" else None,
@@ -204,12 +204,12 @@ class TabularRun:
         solve = self._config.solve
         discount(self.table.values, period, solve.alpha, solve.beta, solve.gamma)
 
-    def _make_spine(self, ledger: Ledger, workers: int) -> Spine:
+    def _make_spine(self, ledger: Ledger, workers: int) -> Engine:
         config, solve = self._config, self._config.solve
         options, solver = json.dumps(config.game.options), json.dumps(solver_settings(solve)._asdict())
         spec = TraverseSpec(config.game.name, options, solver, solve.alpha, solve.beta, solve.gamma)
         assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
-        spine = Spine(
+        engine = Engine(
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_aside=self.rounds.aside, plan=self.rounds),
             workers=workers,
@@ -218,20 +218,20 @@ class TabularRun:
             patience=build.patience(config),
             is_lockstep=config.pool.kind == "inline",
         )
-        spine.supervisor.say = self._say
-        return spine
+        engine.supervisor.say = self._say
+        return engine
 
     def _make_saver(self) -> Saver:
         section = self._config.checkpoint
         keep = Keep(section.keep_last, section.keep_every)
-        return Saver(self.folder, self._capture, schedule=Schedule(section.every_s), keep=keep)
+        return Saver(self.folder, self._capture, schedule=SaveSchedule(section.every_s), keep=keep)
 
     def _services(self) -> list[Coroutine[Any, Any, None]]:
         solve = self._config.solve
         timed = [(solve.snapshot_every_s, self._save_policy), (solve.exact_every_s, self._measure)]
         return [self.saver.run(), *(_every(seconds, task) for seconds, task in timed if seconds)]
 
-    async def _capture(self) -> Snapshot:
+    async def _capture(self) -> Checkpoint:
         return past.capture(self.rounds, self.table.capture())
 
     async def _save_policy(self) -> None:
@@ -244,7 +244,7 @@ class TabularRun:
         """How far the average policy is from equilibrium, in a thread, if the game is small enough."""
         if self.game.n_histories <= self._config.solve.exact_nodes:
             policy = average_policy(self.game, self.table.values)
-            self.worth = await asyncio.to_thread(worth, self.game, policy)
+            self.worth = await asyncio.to_thread(exploitability, self.game, policy)
 
 
 async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from asyncplay.solve import deltas
-from asyncplay.solve.mccfr import Sampler, Settings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import discount
 from asyncplay.solve.solvable import compile_game
 from asyncplay.wire.codec import HEADER, decode
@@ -48,7 +48,7 @@ class TraversePlayer:
         self._discounts = (spec.alpha, spec.beta, spec.gamma)
         deltas.warm()
         game = compile_game(spec.game, json.loads(spec.options))
-        return Sampler(game, Settings(**json.loads(spec.solver)), job.seed)
+        return Sampler(game, SamplerSettings(**json.loads(spec.solver)), job.seed)
 
     def _catch_up(self, sampler: Sampler) -> None:
         """Whole-table discounts first, then the rows that were told, which have them already."""

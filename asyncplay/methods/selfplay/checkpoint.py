@@ -13,17 +13,17 @@ from pydantic import ConfigDict, Field
 
 from asyncplay.config.loading import Config
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Count, Snapshot, State
-from asyncplay.data.entries import Kept
+from asyncplay.data.checkpoint import Checkpoint, Count, State
+from asyncplay.data.entries import StorePosition
 from asyncplay.data.reader import last_version, reading
 from asyncplay.data.store import read_kept, read_units
-from asyncplay.data.watermark import loss, read_mark
-from asyncplay.engine.limiter import Counts, Held
+from asyncplay.data.watermark import loss, read_watermark
+from asyncplay.engine.limiter import RatioState, RowCounts
 from asyncplay.engine.tuner import TunerState
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.selfplay.arena import Score
-from asyncplay.methods.selfplay.trainer import Progress, Published
-from asyncplay.model.learner import Learner, Saved
+from asyncplay.methods.selfplay.trainer import Published, TrainerState
+from asyncplay.model.learner import Learner, LearnerState
 from asyncplay.model.nets import check_weights
 from asyncplay.model.weights import Weights
 from asyncplay.payloads import Array
@@ -39,7 +39,7 @@ class ArenaMemory(NamedTuple):
     results: Mapping[str, Score]
 
 
-class Memory(NamedTuple):
+class Restored(NamedTuple):
     """What a run goes on from, besides its learner and its store.
 
     Which rows a training batch has follows from the seed and the learner's steps: they are its random state.
@@ -47,8 +47,8 @@ class Memory(NamedTuple):
 
     published: Published
     last_version: int  # that was ever given
-    kept: Kept  # where the store stood
-    held: Held | None  # to what play and training held; an older checkpoint does not say
+    kept: StorePosition  # where the store stood
+    held: RatioState | None  # to what play and training held; an older checkpoint does not say
     arena: ArenaMemory
     tuner: TunerState | None
 
@@ -89,7 +89,7 @@ class TunerFacts(State):
 
 
 class NeuralState(State):
-    """What ``remember`` writes, as far as it is read back."""
+    """What ``capture`` writes, as far as it is read back."""
 
     learner: str
     published: PublishedState
@@ -103,48 +103,48 @@ class Stored(NamedTuple):
     """What the store says of the run so far; it goes on from here, wherever the checkpoint was made."""
 
     units: NDArray[np.int64]  # that are done
-    kept: Kept
+    kept: StorePosition
     last_version: int
 
 
-def recall(found: Snapshot | None, learner: Learner, now_s: float) -> Memory:
+def restore(found: Checkpoint | None, learner: Learner, now_s: float) -> Restored:
     """Make ``learner`` what it was and return the rest; where nothing was found, that of a new run.
 
     ``now_s`` is the trainer's clock.
     """
     if found is None:
         weights = learner.weights()
-        return Memory(Published(0, weights, 0, now_s), 0, Kept(), None, ArenaMemory(0, weights, {}), None)
+        return Restored(Published(0, weights, 0, now_s), 0, StorePosition(), None, ArenaMemory(0, weights, {}), None)
     if found.state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that trains a network")
     arrays, state = found.arrays, checkpoint.understand(NeuralState, found)
     published, arena, pace = state.published, state.arena, state.limiter
     try:
-        learner.load(Saved(_of("learner", arrays), state.learner))
+        learner.load(LearnerState(_of("learner", arrays), state.learner))
         for part in ("published", "arena"):
             check_weights(learner.shape, _of(part, arrays))
     except AsyncplayError as error:
         raise checkpoint.unfit(str(error)) from None
-    return Memory(
+    return Restored(
         published=Published(published.version, _of("published", arrays), published.step, now_s - published.age_s),
         last_version=published.last_version,
-        kept=Kept(state.store.number, state.store.games, state.store.rows),
-        held=None if pace.ratio is None else Held(pace.inserted, pace.ratio, pace.shift_rows),
+        kept=StorePosition(state.store.number, state.store.games, state.store.rows),
+        held=None if pace.ratio is None else RatioState(pace.inserted, pace.ratio, pace.shift_rows),
         arena=ArenaMemory(arena.version, _of("arena", arrays), arena.results),
         tuner=None if state.tuner is None else TunerState(**state.tuner.model_dump()),
     )
 
 
-def remember(
+def capture(
     config: Config,
-    progress: Progress,
+    progress: TrainerState,
     *,
-    counts: Counts,
-    held: Held,
-    kept: Kept,
+    counts: RowCounts,
+    held: RatioState,
+    kept: StorePosition,
     arena: ArenaMemory,
     tuner: TunerState | None,
-) -> Snapshot:
+) -> Checkpoint:
     """What a checkpoint keeps. ``progress`` was taken between two steps."""
     published, settings = progress.published, config.model_dump()
     arrays = _named("learner", progress.learner.tensors) | _named("published", published.weights)
@@ -167,7 +167,7 @@ def remember(
         },
         "tuner": None if tuner is None else asdict(tuner),
     }
-    return Snapshot(arrays | _named("arena", arena.weights), state)
+    return Checkpoint(arrays | _named("arena", arena.weights), state)
 
 
 def read_stored(folder: Path) -> Stored:
@@ -175,9 +175,9 @@ def read_stored(folder: Path) -> Stored:
         return Stored(read_units(connection), read_kept(connection), last_version(connection) or 0)
 
 
-def losses(folder: Path, kept: Kept, known: Kept) -> list[str]:
+def losses(folder: Path, kept: StorePosition, known: StorePosition) -> list[str]:
     """A line for each way in which the store is behind what was known of it: it was rolled back or damaged."""
-    lines = [loss(kept, read_mark(folder))]
+    lines = [loss(kept, read_watermark(folder))]
     if kept.number < known.number or kept.games < known.games:
         lines.append(
             f"run.sqlite has {kept.games:,} games, the last one number {kept.number:,}, but the checkpoint knew of "

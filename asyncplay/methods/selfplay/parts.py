@@ -12,8 +12,8 @@ from asyncplay.data.replay import Replay, Window
 from asyncplay.data.window import count_rows
 from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
-from asyncplay.engine.limiter import Counts, Held, Limiter, Pace
-from asyncplay.engine.saver import Schedule as SaveSchedule
+from asyncplay.engine.limiter import Limiter, RatioState, RowCounts, SampleRatio
+from asyncplay.engine.saver import SaveSchedule
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.methods.selfplay.check import GameFacts
 from asyncplay.methods.selfplay.checkpoint import Stored
@@ -21,7 +21,7 @@ from asyncplay.methods.selfplay.refill import Missing, Rebuild
 from asyncplay.model import device
 from asyncplay.model.device import Candidate
 from asyncplay.model.learner import Learner, LearnerSettings
-from asyncplay.model.schedule import Schedule
+from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.wire.messages import Game
 
@@ -30,7 +30,7 @@ LEG_ROUNDS = 8  # how often all games at a time are played before an inline run 
 
 def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
     learn = config.learn
-    schedule = replace(Schedule(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
+    schedule = replace(LearningRate(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
     settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
     training = device.training_device(option.backend)
     return Learner(shape, settings, config.train.seed, device=training, threads=_training_threads(config, option))
@@ -59,14 +59,14 @@ def make_ledger(config: Config, stored: Stored) -> Ledger:
     return ledger
 
 
-def make_limiter(config: Config, stored: Stored, trained_rows: int, held: Held | None) -> Limiter:
+def make_limiter(config: Config, stored: Stored, trained_rows: int, held: RatioState | None) -> Limiter:
     """Counts as sampled what was trained on: a batch that was drawn last may not have been. ``held``: to what the
     run held before; another ratio counts from there on."""
     learn = config.learn
     band = int(learn.band_steps * learn.batch_rows)
-    pace = Pace(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows)
+    pace = SampleRatio(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows)
     limiter = Limiter(pace if held is None else pace.after(held))
-    limiter.restore(Counts(stored.kept.rows, trained_rows))
+    limiter.restore(RowCounts(stored.kept.rows, trained_rows))
     return limiter
 
 

@@ -1,4 +1,4 @@
-"""A run of neural self-play: the spine, a trainer on the same lane, and an arena on the same queue."""
+"""A run of neural self-play: the engine, a trainer on the same lane, and an arena on the same queue."""
 
 import asyncio
 import json
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from asyncplay import games, rng
 from asyncplay.config.loading import Config, SearchSection
 from asyncplay.data import files as disk
-from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.entries import EventEntry, MetricsEntry, VersionEntry
 from asyncplay.data.files import read_file
 from asyncplay.engine.dispatch import Assignment, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.saver import Saver
@@ -35,12 +35,12 @@ from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import Arena, Match, Score
 from asyncplay.methods.selfplay.check import record_flaw
-from asyncplay.methods.selfplay.checkpoint import Memory, Stored, losses, read_stored, recall, remember
-from asyncplay.methods.selfplay.trainer import Progress, Publishing, Trainer
+from asyncplay.methods.selfplay.checkpoint import Restored, Stored, capture, losses, read_stored, restore
+from asyncplay.methods.selfplay.trainer import Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
-from asyncplay.model.device import Candidate, Choice
+from asyncplay.model.device import BackendChoice, Candidate
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.nets import check_weights
 from asyncplay.model.shape import NetShape
@@ -78,7 +78,7 @@ def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
     return Positions(features, legal, np.arange(rows + 1, dtype=np.int32) * np.int32(n_legal))
 
 
-def choose_backend(config: Config, shape: NetShape, weights: Weights, game: GameSpec) -> Choice:
+def choose_backend(config: Config, shape: NetShape, weights: Weights, game: GameSpec) -> BackendChoice:
     """Measure what the configuration allows and take the fastest; its figure is that of the better batch size."""
     cores = device.usable_cores()
     threads = [config.device.threads] if config.device.threads else sorted({1, cores})
@@ -210,7 +210,7 @@ class NeuralRun:
     """
 
     def __init__(
-        self, config: Config, folder: Path, say: Say, found: Snapshot | None = None, *, is_resumed: bool = False
+        self, config: Config, folder: Path, say: Say, found: Checkpoint | None = None, *, is_resumed: bool = False
     ) -> None:
         """``found`` is the checkpoint to go on from; a resumed run may have none and still have games."""
         self._config, self.folder, self._say = config, RunFolder(folder, say), say
@@ -224,32 +224,32 @@ class NeuralRun:
             log.info("backend %s", line)
         say(f"backend {self.choice.best}: {self.choice.rows_per_s:,.0f} rows/s")
         self.learner = parts.make_learner(config, self.shape, self.choice.best)
-        memory = recall(found, self.learner, time.perf_counter())
+        memory = restore(found, self.learner, time.perf_counter())
         version, self._latest = memory.published.version, memory.published.weights
         self._arena = memory.arena
         self._backend = open_model(config, self.shape, self._latest, version, self.choice.best)
-        self.keeper = build.make_keeper(config, self.folder, self.game.players, is_resumed=is_resumed)
+        self.recorder = build.make_keeper(config, self.folder, self.game.players, is_resumed=is_resumed)
         stored = read_stored(folder)
-        self.spine = self._make_spine(parts.make_ledger(config, stored))
+        self.engine = self._make_spine(parts.make_ledger(config, stored))
         self.limiter = parts.make_limiter(config, stored, self.learner.rows, memory.held)
         self.replay, self._missing = parts.make_replay(config, self.game, self.shape, folder, stored)
         schedule, keep = parts.saving(config)
         self.saver = Saver(self.folder, self._capture, schedule=schedule, keep=keep)
         self.saver.begin_at(self.learner.steps)
         self.trainer = self._make_trainer(memory, stored)
-        if memory.tuner is not None and isinstance(self.spine.tuner, Tuner):
-            self.spine.tuner.restore(memory.tuner)
+        if memory.tuner is not None and isinstance(self.engine.tuner, Tuner):
+            self.engine.tuner.restore(memory.tuner)
         self._warn(losses(folder, stored.kept, memory.kept))
         self._games_before = stored.kept.games
 
     async def run(self) -> None:
-        """Play and learn until the spine ends; everything is saved whatever ended it."""
+        """Play and learn until the engine ends; everything is saved whatever ended it."""
         try:
-            async with self.keeper:
+            async with self.recorder:
                 self.note("start", f"seed {self._config.train.seed}, backend {self.choice.best}")
                 async with asyncio.TaskGroup() as group:
                     services = [group.create_task(service) for service in self._services()]
-                    await self.spine.run()
+                    await self.engine.run()
                     for service in services:
                         service.cancel()
                 self.note("stop", f"version {self.trainer.version} after {self.learner.steps} steps")
@@ -261,7 +261,7 @@ class NeuralRun:
         """In lockstep the run goes on to its next standstill, from where it can be resumed exactly."""
         self._is_draining = True
         if not self._is_lockstep:
-            self.spine.halt()
+            self.engine.halt()
 
     def checkpoint(self) -> None:
         """Save soon."""
@@ -275,7 +275,7 @@ class NeuralRun:
 
     async def _learn(self) -> None:
         """Train, once the window holds what it held; in lockstep nothing else begins before."""
-        dispatcher, work = self.spine.dispatcher, self.spine.work
+        dispatcher, work = self.engine.dispatcher, self.engine.work
         if not self.replay.is_whole:
             dispatcher.hold(work, REBUILDING, self._is_lockstep)
             rebuild = parts.make_rebuild(
@@ -288,27 +288,27 @@ class NeuralRun:
     async def _stand_still(self) -> None:
         """Come to rest every so many games, with nothing under way, and save: from such a moment a resumed run goes on
         bit for bit."""
-        work, leg_games = self.spine.work, parts.leg_games(self._config)
+        work, leg_games = self.engine.work, parts.leg_games(self._config)
         while True:
             await work.at_fence.wait()
             await self.trainer.until_at_rest()
             await self.saver.save()
             if self._is_draining:
-                self.spine.halt()
+                self.engine.halt()
                 return
-            self.spine.dispatcher.move_fence(work, work.ledger.next_unit + leg_games)
+            self.engine.dispatcher.move_fence(work, work.ledger.next_unit + leg_games)
 
-    async def _capture(self) -> Snapshot:
+    async def _capture(self) -> Checkpoint:
         return self._remember(await self.trainer.progress())
 
-    def _remember(self, progress: Progress) -> Snapshot:
-        tuner = self.spine.tuner
-        return remember(
+    def _remember(self, progress: TrainerState) -> Checkpoint:
+        tuner = self.engine.tuner
+        return capture(
             self._config,
             progress,
             counts=self.limiter.state(),
             held=self.limiter.held(),
-            kept=self.keeper.kept,
+            kept=self.recorder.kept,
             arena=self._arena,
             tuner=tuner.state() if isinstance(tuner, Tuner) else None,
         )
@@ -320,34 +320,34 @@ class NeuralRun:
 
     def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
         """Store an event of the run."""
-        self.keeper.note(EventEntry(time.time(), kind, text, json.dumps(data or {})))
+        self.recorder.note(EventEntry(time.time(), kind, text, json.dumps(data or {})))
 
     def measure(self, values: Mapping[str, float]) -> None:
         """Store the figures of this moment."""
-        self.keeper.note(MetricsEntry(time.time(), values))
+        self.recorder.note(MetricsEntry(time.time(), values))
 
     def figures(self) -> Figures:
-        stats, backend = self.spine.evaluator.stats(), self.choice.best.backend
+        stats, backend = self.engine.evaluator.stats(), self.choice.best.backend
         return Figures(
             name="rows",
             total=stats.rows,
             unit="games",
-            units=self.spine.ledger.books.done,
-            workers=tuple(self.spine.supervisor.stats()),
+            units=self.engine.ledger.books.done,
+            workers=tuple(self.engine.supervisor.stats()),
             batch=stats,
             train=self.trainer.stats(),
-            store=self.keeper.stats(),
+            store=self.recorder.stats(),
             results=tuple(
                 Result(f"vs {name}", result.score, result.low, result.high, result.points)
                 for name, result in self._arena.results.items()
             ),
             limit_per_s=self.choice.rows_per_s,
             device="cpu" if backend in device.ON_CPU else "sim" if backend == "sim" else "gpu",
-            holds=frozenset(self.spine.work.holds),
+            holds=frozenset(self.engine.work.holds),
         )
 
     def summary(self, seconds: float) -> list[str]:
-        train, n_games = self.trainer.stats(), self.spine.ledger.books.done
+        train, n_games = self.trainer.stats(), self.engine.ledger.books.done
         per_minute = (n_games - self._games_before) / seconds * 60
         lines = [
             f"games {n_games:,}, {per_minute:,.0f} a minute; version {train.version} after "
@@ -366,7 +366,7 @@ class NeuralRun:
             believes=self.shape.beliefs > 0,
         )
 
-    def _make_spine(self, ledger: Ledger) -> Spine:
+    def _make_spine(self, ledger: Ledger) -> Engine:
         config = self._config
         workers = build.n_workers(config)
         n_games = max(shares(config.search.games, workers)[0], 2)
@@ -379,7 +379,7 @@ class NeuralRun:
             believes=config.net.belief,
         )
         assignment = Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
-        spine = Spine(
+        engine = Engine(
             build.make_pool(config.pool.kind),
             Work(assignment, ledger, on_game=self._take, check=self._check),
             workers=workers,
@@ -388,13 +388,13 @@ class NeuralRun:
             patience=build.patience(config),
             depth=1 if self._is_lockstep else self._backend.depth,
             is_lockstep=self._is_lockstep,
-            keeper=self.keeper,
+            recorder=self.recorder,
         )
-        spine.dispatcher.on_death, spine.supervisor.say = self._note_death, self._say
-        spine.serve(LEARNER_MODEL, self._endpoint(self._backend))
-        return spine
+        engine.dispatcher.on_death, engine.supervisor.say = self._note_death, self._say
+        engine.serve(LEARNER_MODEL, self._endpoint(self._backend))
+        return engine
 
-    def _make_trainer(self, memory: Memory, stored: Stored) -> Trainer:
+    def _make_trainer(self, memory: Restored, stored: Stored) -> Trainer:
         config, learn = self._config, self._config.learn
         age_s = math.inf if self._is_lockstep else learn.publish_age_s
         trainer = Trainer(
@@ -412,18 +412,18 @@ class NeuralRun:
             on_step=self.saver.stepped,
             is_lockstep=self._is_lockstep,
         )
-        trainer.join(self.spine.lane)
-        self.spine.settings.listen(self._retune)
+        trainer.join(self.engine.lane)
+        self.engine.settings.listen(self._retune)
         self.limiter.listen(self._heed_limiter)
         self._heed_limiter()
         return trainer
 
     def _retune(self) -> None:
-        if (ratio := self.spine.settings.samples_per_insert) is not None:
+        if (ratio := self.engine.settings.samples_per_insert) is not None:
             self.limiter.retune(ratio)
 
     def _heed_limiter(self) -> None:
-        self.spine.dispatcher.hold(self.spine.work, "limiter", self.limiter.is_play_ahead)
+        self.engine.dispatcher.hold(self.engine.work, "limiter", self.limiter.is_play_ahead)
 
     def _turns(self) -> tuple[Ints, Ints] | None:
         if self.game.n_symmetries == 1:
@@ -432,7 +432,7 @@ class NeuralRun:
         return symmetries.features, symmetries.actions
 
     def _make_arena(self) -> Arena:
-        return Arena(self._config.arena.every_s, self._matches, self.spine.dispatcher, self._note_result)
+        return Arena(self._config.arena.every_s, self._matches, self.engine.dispatcher, self._note_result)
 
     def _check(self, game: Game) -> None:
         self._check_record(game, rng.derive(self._config.train.seed, game.unit))
@@ -449,14 +449,14 @@ class NeuralRun:
         self.note("death", f"worker {member.number} died: {member.cause}", {"worker": member.number})
 
     def _micro_s(self) -> float:
-        stats = self.spine.evaluator.stats()
+        stats = self.engine.evaluator.stats()
         return MICRO_BATCHES * (stats.fixed_s + stats.per_row_s * stats.mean_batch)
 
     def _published(self, version: int, weights: Weights) -> None:
         self._latest = weights
         steps = self.learner.steps
         log.info("version %d after %d steps", version, steps)
-        self.keeper.note(VersionEntry(version, time.time(), steps, self.keeper.stats().games))
+        self.recorder.note(VersionEntry(version, time.time(), steps, self.recorder.stats().games))
 
     async def _matches(self) -> Sequence[tuple[str, Match]]:
         """The present weights against random play, the rule-based player if there is one, and the last arena's."""
@@ -478,7 +478,7 @@ class NeuralRun:
     async def _serve_copy(self, model: int, version: int, weights: Weights) -> None:
         option = self.choice.best
         backend = await asyncio.to_thread(open_model, self._config, self.shape, weights, version, option)
-        self.spine.serve(model, self._endpoint(backend))
+        self.engine.serve(model, self._endpoint(backend))
 
     def _match(self, rival: str) -> Match:
         arena = self._config.arena

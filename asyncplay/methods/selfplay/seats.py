@@ -6,9 +6,9 @@ import numpy as np
 
 from asyncplay import games, payloads, rng
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
-from asyncplay.search.examples import Examples, GameRecord
-from asyncplay.search.group import Group, Positions, make_settings
-from asyncplay.search.layout import Settings
+from asyncplay.search.examples import GameRows, PlayedGame
+from asyncplay.search.group import Group, SelectedRows, make_settings
+from asyncplay.search.layout import KernelSettings
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Ask, Game, SearchSpec
 
@@ -17,7 +17,7 @@ def load_game(name: str, options: str) -> GameSpec:
     return games.load(name, json.loads(options))
 
 
-def settings_of(spec: GameSpec, search: bytes) -> Settings:
+def settings_of(spec: GameSpec, search: bytes) -> KernelSettings:
     message = _search_spec(search)
     return make_settings(
         spec,
@@ -57,19 +57,19 @@ def unit_seed(run_seed: int, unit: int) -> int:
 
 
 def ask_for(
-    rows: Positions | payloads.Positions, ticket: int, *, model: int, thinking: int, spared: int = 0, extra: int
+    rows: SelectedRows | payloads.Positions, ticket: int, *, model: int, thinking: int, spared: int = 0, extra: int
 ) -> Ask:
     """The rows of one select, or what is left of them, as one slot's query; valid until the group's next select."""
     return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, spared, extra)
 
 
-def tell(group: Group, record: GameRecord, *, job: int, unit: int, with_rows: bool) -> Game:
+def tell(group: Group, record: PlayedGame, *, job: int, unit: int, with_rows: bool) -> Game:
     """A finished game as a message, with or without its training rows."""
     rows = group.examples(record if with_rows else record._replace(policy_ends=np.zeros_like(record.policy_ends)))
     return tell_rows(group.spec, record, rows, job=job, unit=unit)
 
 
-def tell_rows(spec: GameSpec, record: GameRecord, rows: Examples, *, job: int, unit: int) -> Game:
+def tell_rows(spec: GameSpec, record: PlayedGame, rows: GameRows, *, job: int, unit: int) -> Game:
     """A game and the rows that were made of it."""
     return Game(
         job=job,

@@ -16,7 +16,7 @@ from asyncplay.engine.limiter import Limiter
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.model.backend import Backend, Prepared
-from asyncplay.model.learner import Learner, Saved, StepReport
+from asyncplay.model.learner import Learner, LearnerState, StepReport
 from asyncplay.model.weights import Weights, distance
 from asyncplay.payloads import Examples, Ints
 from asyncplay.stats import TrainStats
@@ -52,10 +52,10 @@ class Published(NamedTuple):
     at_s: float
 
 
-class Progress(NamedTuple):
+class TrainerState(NamedTuple):
     """What a checkpoint keeps of a trainer, taken between two steps."""
 
-    learner: Saved
+    learner: LearnerState
     published: Published
     age_s: float  # of what is published
     last_version: int
@@ -156,12 +156,12 @@ class Trainer:
             async with self._step_lock:
                 await self._train()
 
-    async def progress(self) -> Progress:
+    async def progress(self) -> TrainerState:
         """Take a copy of everything between two steps; the lane must be running."""
         async with self._step_lock:
             return self._progress(await self.on_lane(self._learner.save))
 
-    def last_progress(self) -> Progress:
+    def last_progress(self) -> TrainerState:
         """The same once neither this trainer nor the lane runs any more."""
         return self._progress(self._learner.save())
 
@@ -215,8 +215,8 @@ class Trainer:
             deliver=lambda result: _deliver(work, result),
         )
 
-    def _progress(self, saved: Saved) -> Progress:
-        return Progress(saved, self._published, self._clock() - self._published.at_s, self._last_version)
+    def _progress(self, saved: LearnerState) -> TrainerState:
+        return TrainerState(saved, self._published, self._clock() - self._published.at_s, self._last_version)
 
     async def _train(self) -> None:
         finished = await self._step(await self._next_batch())

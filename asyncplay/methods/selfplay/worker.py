@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from asyncplay.methods.selfplay.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 from asyncplay.payloads import Floats
 from asyncplay.search.beliefs import believing_columns
-from asyncplay.search.cache import Recall, Split
-from asyncplay.search.group import Group, Positions
+from asyncplay.search.cache import EvaluationCache, Split
+from asyncplay.search.group import Group, SelectedRows
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
 from asyncplay.worker.core import Step
@@ -24,7 +24,7 @@ BLOCK_ROWS = 128
 NO_UNIT = -1
 
 
-class Table:
+class PlayingGroup:
     """One group with the units its slots play."""
 
     def __init__(self, group: Group) -> None:
@@ -48,12 +48,12 @@ class SelfPlayer:
 
     def __init__(self, tickets: Iterator[int]) -> None:
         self._tickets = tickets
-        self._tables: list[Table] = []
+        self._tables: list[PlayingGroup] = []
         self._units: deque[tuple[int, int]] = deque()  # (job, unit) not begun yet
-        self._asked: dict[int, Table] = {}
+        self._asked: dict[int, PlayingGroup] = {}
         self._seed = 0
         self._turn = 0
-        self._recall: Recall | None = None
+        self._recall: EvaluationCache | None = None
         self._spared = 0  # rows that needed no asking since the last ask
 
     def take(self, job: Job) -> None:
@@ -87,10 +87,11 @@ class SelfPlayer:
         sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
         candidates = candidates_of(spec.search)
         self._tables = [
-            Table(Group(game, settings, size, candidates=candidates, tells_holders=spec.believes)) for size in sizes
+            PlayingGroup(Group(game, settings, size, candidates=candidates, tells_holders=spec.believes))
+            for size in sizes
         ]
         columns = believing_columns(game) if spec.believes else game.players
-        self._recall = Recall(game, spec.cache, columns) if spec.cache else None
+        self._recall = EvaluationCache(game, spec.cache, columns) if spec.cache else None
         self._seed = job.seed
 
     @property
@@ -103,7 +104,7 @@ class SelfPlayer:
         if self._recall is not None:
             self._recall.forget()
 
-    def _ask(self, table: Table, rows: Positions) -> list[Message]:
+    def _ask(self, table: PlayingGroup, rows: SelectedRows) -> list[Message]:
         """Ask what is not remembered; where nothing is left to ask, the search goes on at once."""
         if self._recall is not None and len(rows.slots):
             table.split = self._recall.look_up(rows.features, rows.legal, rows.offsets)
@@ -121,14 +122,14 @@ class SelfPlayer:
         thinking, extra = self._n_thinking(), int(is_extra.sum())
         return [ask_for(wanted, ticket, model=0, thinking=thinking, spared=spared, extra=extra)]
 
-    def _back_up(self, table: Table, priors: Floats, values: Floats, version: int) -> None:
+    def _back_up(self, table: PlayingGroup, priors: Floats, values: Floats, version: int) -> None:
         """Answers to what was asked, completed by what is remembered."""
         if self._recall is not None and table.split is not None:
             priors, values = self._recall.complete(table.split, priors, values, version)
             table.split, version = None, self._recall.version
         table.group.backup(priors, values, version)
 
-    def _next_table(self) -> Table | None:
+    def _next_table(self) -> PlayingGroup | None:
         """The tables take turns; one with nothing to play and nothing to begin is passed over."""
         for _ in self._tables:
             self._turn = (self._turn + 1) % len(self._tables)
@@ -137,13 +138,13 @@ class SelfPlayer:
                 return table
         return None
 
-    def _can_think(self, table: Table) -> bool:
+    def _can_think(self, table: PlayingGroup) -> bool:
         return not table.is_waiting and (table.is_playing or bool(self._units))
 
     def _n_thinking(self) -> int:
         return sum(self._can_think(table) for table in self._tables)
 
-    def _settle(self, table: Table) -> list[Message]:
+    def _settle(self, table: PlayingGroup) -> list[Message]:
         """Take all decisions that are due, tell of finished games and begin new ones in their place."""
         messages: list[Message] = []
         self._begin(table)
@@ -152,7 +153,7 @@ class SelfPlayer:
             self._begin(table)
         return messages
 
-    def _begin(self, table: Table) -> None:
+    def _begin(self, table: PlayingGroup) -> None:
         slots = table.free()[: len(self._units)]
         if len(slots) == 0:
             return
@@ -161,7 +162,7 @@ class SelfPlayer:
         seeds = np.array([unit_seed(self._seed, unit) for _, unit in begun], np.uint64)
         table.group.start(slots, seeds)
 
-    def _finish(self, table: Table, slot: int) -> Message:
+    def _finish(self, table: PlayingGroup, slot: int) -> Message:
         job, unit = int(table.jobs[slot]), int(table.units[slot])
         game = tell(table.group, table.group.take(slot), job=job, unit=unit, with_rows=True)
         table.units[slot] = NO_UNIT

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay import rng
-from asyncplay.agents.agent import Moment, Opponent
+from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.catalogue import opponent
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
@@ -56,7 +56,7 @@ class MatchPlayer:
         self._spec: bytes = b""
         self._sides: list[Side] = []
         self._boards: dict[int, Board] = {}  # by slot
-        self._rival: Opponent | None = None
+        self._rival: Agent | None = None
         self._seed = 0
 
     def take(self, job: Job) -> None:
@@ -149,7 +149,9 @@ class MatchPlayer:
             action = _random(group.legal(slot), board.seed, done)
         elif self._rival is not None:
             actions = np.array(board.actions, np.int32)
-            action = self._rival.decide(Moment(group.state(slot), actions, group.legal(slot), board.seed + board.unit))
+            action = self._rival.decide(
+                DecisionPoint(group.state(slot), actions, group.legal(slot), board.seed + board.unit)
+            )
         else:
             return False
         group.force(np.array([slot], np.int32), np.array([action], np.int32))

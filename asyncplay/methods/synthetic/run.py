@@ -1,11 +1,11 @@
-"""A run of the synthetic load on the simulated accelerator: the whole spine with nothing to learn."""
+"""A run of the synthetic load on the simulated accelerator: the whole engine with nothing to learn."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from asyncplay.config.loading import Config
 from asyncplay.engine.dispatch import Assignment, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.split import shares
@@ -20,8 +20,8 @@ from asyncplay.wire.messages import SyntheticSpec
 PLAYERS = 2
 
 
-def make_spine(config: Config) -> Spine:
-    """A spine under the load that ``[load]`` describes."""
+def make_spine(config: Config) -> Engine:
+    """A engine under the load that ``[load]`` describes."""
     if config.device.backend not in ("auto", "sim"):
         raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
     backend = SimBackend(build.sim_speed(config), PLAYERS)
@@ -29,7 +29,7 @@ def make_spine(config: Config) -> Spine:
     slots = shares(config.load.slots, workers)[0]
     spec = encode(_spec(config, slots))
     assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
-    spine = Spine(
+    engine = Engine(
         build.make_pool(config.pool.kind),
         Work(assignment, Ledger(config.train.units or None)),
         workers=workers,
@@ -38,45 +38,45 @@ def make_spine(config: Config) -> Spine:
         patience=build.patience(config),
         depth=backend.depth,
     )
-    spine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch, is_timed=True))
-    return spine
+    engine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch, is_timed=True))
+    return engine
 
 
 class SyntheticRun:
-    """The spine, and what to say about it."""
+    """The engine, and what to say about it."""
 
     def __init__(self, config: Config, folder: Path, say: Callable[[str], None]) -> None:
-        self.folder, self.spine = RunFolder(folder, say), make_spine(config)
-        self.spine.supervisor.say = say
-        self._notebook = build.make_notebook(config, self.folder, PLAYERS)
-        self.note, self.measure = self._notebook.note, self._notebook.measure
+        self.folder, self.engine = RunFolder(folder, say), make_spine(config)
+        self.engine.supervisor.say = say
+        self._event_recorder = build.make_notebook(config, self.folder, PLAYERS)
+        self.note, self.measure = self._event_recorder.note, self._event_recorder.measure
         self._speed = build.sim_speed(config)
 
     async def run(self) -> None:
-        async with self._notebook:
+        async with self._event_recorder:
             self.note("start", "a synthetic load on the simulated accelerator")
-            await self.spine.run()
-            self.note("stop", f"{self.spine.ledger.books.done:,} done")
+            await self.engine.run()
+            self.note("stop", f"{self.engine.ledger.books.done:,} done")
 
     def drain(self) -> None:
-        self.spine.drain()
+        self.engine.drain()
 
     def checkpoint(self) -> None:
         raise ConfigError("a synthetic load has nothing to save")
 
     def figures(self) -> Figures:
-        stats = self.spine.evaluator.stats()
-        max_rows = self.spine.settings.max_rows
+        stats = self.engine.evaluator.stats()
+        max_rows = self.engine.settings.max_rows
         return Figures(
             name="rows",
             total=stats.rows,
             unit="rows",
-            units=self.spine.ledger.books.done,
-            workers=tuple(self.spine.supervisor.stats()),
+            units=self.engine.ledger.books.done,
+            workers=tuple(self.engine.supervisor.stats()),
             batch=stats,
             limit_per_s=max_rows / self._speed.done_at(0.0, 0.0, max_rows),
             device="sim",
-            holds=frozenset(self.spine.work.holds),
+            holds=frozenset(self.engine.work.holds),
         )
 
     def summary(self, seconds: float) -> list[str]:

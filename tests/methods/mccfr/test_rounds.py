@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from asyncplay.engine.ledger import FATAL_DEATHS, Ledger, Piece
 from asyncplay.errors import WireError
-from asyncplay.methods.mccfr.changelog import Journal
-from asyncplay.methods.mccfr.round_size import Effort, Pace, idle_warning
+from asyncplay.methods.mccfr.changelog import ChangeLog
+from asyncplay.methods.mccfr.round_size import Effort, RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import Most, Rounds
 from asyncplay.solve.deltas import REGRET, SUM, MergedTable
 from asyncplay.wire.messages import Delta, Merged
@@ -59,7 +59,7 @@ class FakeWorker:
 class Shop:
     """The dispatcher's part: gives out pieces, hands in what comes back, loses workers."""
 
-    def __init__(self, total: int | None, workers: int, *, is_synchronous: bool, pace: Pace = Pace()) -> None:  # noqa: B008
+    def __init__(self, total: int | None, workers: int, *, is_synchronous: bool, pace: RoundSize = RoundSize()) -> None:  # noqa: B008
         self.table, self.ledger = new_table(), Ledger(total, is_divisible=False)
         self.rounds = Rounds(self.table, self.ledger, pace, workers, is_synchronous)
         self.workers = {number: FakeWorker(number) for number in range(workers)}
@@ -183,7 +183,7 @@ def test_an_asynchronous_round_is_discounted_once_when_its_last_piece_is_out():
 
 
 def test_idle_workers_are_skipped_and_not_awaited():
-    shop = Shop(100, 128, is_synchronous=True, pace=Pace(batch=100))
+    shop = Shop(100, 128, is_synchronous=True, pace=RoundSize(batch=100))
     assert [shop.give(number) for number in range(128)] == [True] * 100 + [False] * 28
     for number in range(100):
         shop.finish(number)
@@ -193,7 +193,7 @@ def test_idle_workers_are_skipped_and_not_awaited():
 
 
 def test_a_replaced_worker_is_told_of_every_row_that_ever_changed_and_an_old_one_only_of_the_news():
-    shop = Shop(None, 1, is_synchronous=True, pace=Pace(batch=1))
+    shop = Shop(None, 1, is_synchronous=True, pace=RoundSize(batch=1))
     for _ in range(2 * N_ROWS):
         shop.give(0)
         shop.finish(0)
@@ -225,7 +225,7 @@ def test_a_run_saved_within_a_round_and_resumed_goes_on_to_the_same_bits():
     resumed.ledger.skip(*begun.rounds.whereabouts())
     resumed.table.restore(*begun.table.capture().values())
     resumed.rounds = Rounds(
-        resumed.table, resumed.ledger, Pace(), 3, True, stats=begun.rounds.stats, latest=begun.rounds.latest
+        resumed.table, resumed.ledger, RoundSize(), 3, True, stats=begun.rounds.stats, latest=begun.rounds.latest
     )
     resumed.run(random.Random(5))
 
@@ -242,7 +242,7 @@ def test_an_asynchronous_run_resumes_with_the_pieces_that_were_out():
 
     resumed = Shop(1000, 3, is_synchronous=False)
     resumed.ledger.skip(*begun.rounds.whereabouts())
-    resumed.rounds = Rounds(resumed.table, resumed.ledger, Pace(), 3, False, stats=begun.rounds.stats)
+    resumed.rounds = Rounds(resumed.table, resumed.ledger, RoundSize(), 3, False, stats=begun.rounds.stats)
     resumed.run(random.Random(5))
     assert resumed.rounds.stats.iterations == resumed.ledger.books.done == 1000
 
@@ -284,14 +284,14 @@ def test_a_piece_with_other_iterations_than_were_asked_for_costs_its_worker(iter
 
 
 def test_the_next_round_is_measured_by_the_first_piece_which_is_the_largest():
-    shop = Shop(21, 2, is_synchronous=True, pace=Pace(batch=21))
+    shop = Shop(21, 2, is_synchronous=True, pace=RoundSize(batch=21))
     shop.run(random.Random(0))
     assert shop.n_issued == [11, 10]
     assert (shop.rounds.latest.iterations, shop.rounds.latest.nodes) == (11, 77)
 
 
 def test_the_first_round_has_ten_iterations_a_worker_and_later_ones_a_tenth_of_all_done():
-    pace, latest = Pace(), Effort(iterations=100, nodes=1000, n_bytes=1000)
+    pace, latest = RoundSize(), Effort(iterations=100, nodes=1000, n_bytes=1000)
     assert pace.iterations(0, 4, Effort()) == 40
     assert pace.iterations(400, 4, latest) == 40
     assert pace.iterations(4000, 4, latest) == 400
@@ -299,9 +299,9 @@ def test_the_first_round_has_ten_iterations_a_worker_and_later_ones_a_tenth_of_a
 
 def test_a_round_is_limited_by_nodes_and_by_bytes_of_a_worker():
     latest = Effort(iterations=1000, nodes=20_000, n_bytes=4000)
-    assert Pace(most_nodes=40_000).iterations(10**9, 3, latest) == 3 * 2000
-    assert Pace(most_bytes=8_000).iterations(10**9, 3, latest) == 3 * 2000
-    assert Pace(most_bytes=1).iterations(10**9, 3, latest) == 3 * 10
+    assert RoundSize(most_nodes=40_000).iterations(10**9, 3, latest) == 3 * 2000
+    assert RoundSize(most_bytes=8_000).iterations(10**9, 3, latest) == 3 * 2000
+    assert RoundSize(most_bytes=1).iterations(10**9, 3, latest) == 3 * 10
 
 
 @given(st.integers(0, 300), st.integers(1, 300))
@@ -315,7 +315,7 @@ def test_a_warning_with_a_better_batch_comes_when_workers_must_idle_and_only_the
 @given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(0, 9), max_size=6))), st.integers(1, 12))
 def test_the_journal_forgets_no_change_that_a_worker_was_not_told_of(events, table_rows):
     """A twin that remembers everything."""
-    journal, missed = Journal(table_rows), {number: set(range(10)) for number in range(3)}
+    journal, missed = ChangeLog(table_rows), {number: set(range(10)) for number in range(3)}
     for number, rows in events:
         if number == 3:
             journal.note(np.array(rows, np.int32))

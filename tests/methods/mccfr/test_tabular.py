@@ -13,7 +13,7 @@ import pytest
 
 from asyncplay.config.loading import Config, dump, load
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Snapshot
+from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.store import open_read_only
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
@@ -47,7 +47,7 @@ def solve(
     config: Config,
     folder: Path,
     *,
-    found: Snapshot | None = None,
+    found: Checkpoint | None = None,
     prepare: Callable[[TabularRun], None] = lambda run: None,
 ) -> tuple[TabularRun, list[str]]:
     folder.mkdir()
@@ -82,7 +82,7 @@ def test_synchronous_runs_give_the_same_bits_inline_and_in_processes(tmp_path):
 @pytest.mark.parametrize("overrides", [{"solve": {"weighting": "discounted"}}, {"solve": {"method": "outcome"}}, {}])
 def test_a_run_saved_at_any_moment_and_resumed_ends_with_the_same_bits(overrides, tmp_path):
     whole, _ = solve(small(**overrides), tmp_path / "whole")
-    saved: list[Snapshot] = []
+    saved: list[Checkpoint] = []
 
     def save_halfway(run: TabularRun) -> None:
         def merged() -> None:
@@ -105,7 +105,7 @@ def test_a_run_saved_at_any_moment_and_resumed_ends_with_the_same_bits(overrides
 @pytest.mark.parametrize("rounds", ["synchronous", "asynchronous"])
 def test_the_counter_is_exactly_what_was_asked_for_and_what_the_workers_report(rounds, tmp_path):
     run, _ = solve(small(units=1009, workers=3, solve={"rounds": rounds}), tmp_path / "run")
-    books = run.spine.ledger.books
+    books = run.engine.ledger.books
     assert run.rounds.stats.iterations == books.done == books.issued == 1009
 
 
@@ -171,8 +171,8 @@ def test_a_worker_killed_in_mid_batch_leaves_no_trace_in_the_table(tmp_path, mon
     run, _ = solve(small(pool=LOCAL), tmp_path / "run")
 
     assert (tmp_path / "mark").exists()
-    assert sum(worker.restarts for worker in run.spine.supervisor.stats()) == 1
-    books = run.spine.ledger.books
+    assert sum(worker.restarts for worker in run.engine.supervisor.stats()) == 1
+    books = run.engine.ledger.books
     assert books.reissued == books.lost > 0
     assert run.rounds.stats.iterations == books.done == 3000
     np.testing.assert_array_equal(run.table.values, calm.table.values)
@@ -185,7 +185,7 @@ def test_a_worker_is_no_larger_after_a_hundred_times_more_batches(tmp_path):
     def look_at_size(run: TabularRun) -> None:
         def merged() -> None:
             if run.rounds.stats.pieces in (20, 2000):
-                (worker,) = run.spine.supervisor.stats()
+                (worker,) = run.engine.supervisor.stats()
                 sizes[run.rounds.stats.pieces] = psutil.Process(worker.pid).memory_info().rss
 
         run.rounds.on_merged = merged

@@ -9,7 +9,7 @@ import pytest
 
 from asyncplay.config.loading import Config, load
 from asyncplay.data.store import open_read_only, read_kept
-from asyncplay.data.watermark import read_mark
+from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
@@ -45,8 +45,8 @@ def train(config: Config, folder: Path) -> tuple[NeuralRun, list[Game]]:
     async def main() -> int:
         run = NeuralRun(config, folder, lambda line: None)
         runs.append(run)
-        take = run.spine.work.on_game
-        run.spine.work.on_game = lambda game: (taken.append(game), take(game))[1]
+        take = run.engine.work.on_game
+        run.engine.work.on_game = lambda game: (taken.append(game), take(game))[1]
         await run.run()
         return 0
 
@@ -86,7 +86,7 @@ def test_another_seed_gives_another_run(tmp_path):
 def test_a_run_does_as_many_games_as_it_was_asked_for_and_saves_its_last_weights(tmp_path):
     run, games = train(tiny(), tmp_path / "run")
 
-    assert len(games) == run.spine.ledger.books.done == 120
+    assert len(games) == run.engine.ledger.books.done == 120
     assert versions(tmp_path / "run") == [run.trainer.version]
     saved = load_weights(tmp_path / "run", run.trainer.version, run.shape)
     assert set(saved) == set(run.learner.weights())
@@ -101,7 +101,7 @@ def test_a_run_stores_what_it_played_published_and_went_through(tmp_path):
     units = [unit for (unit,) in reader.execute("SELECT unit FROM games ORDER BY number")]
     assert units == [game.unit for game in games]
     kept = read_kept(reader)
-    assert read_mark(tmp_path / "run") == kept == (120, 120, run.trainer.stats().inserted_rows)
+    assert read_watermark(tmp_path / "run") == kept == (120, 120, run.trainer.stats().inserted_rows)
     versions_noted = [version for (version,) in reader.execute("SELECT version FROM versions")]
     assert versions_noted == list(range(1, run.trainer.version + 1))
     assert [kind for (kind,) in reader.execute("SELECT kind FROM events")] == ["start", "stop"]

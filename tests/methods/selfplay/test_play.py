@@ -1,4 +1,4 @@
-"""Self-play and matches through the whole spine, inside this process."""
+"""Self-play and matches through the whole engine, inside this process."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,10 +10,10 @@ from rig import inline_pool
 
 from asyncplay import games
 from asyncplay.agents.catalogue import opponent
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.config.loading import SearchSection
 from asyncplay.engine.dispatch import Assignment, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.errors import AsyncplayError
@@ -42,17 +42,17 @@ def search(simulations: int, *, is_match: bool = False) -> bytes:
     return encode(SearchSpec(simulations, 1, 1.5, 0.2, 0.6, weight, np.array(temperatures)))
 
 
-async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Spine:
-    settings = Settings(timeout_ms=None, max_rows=256)
-    spine = Spine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True)
+async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Engine:
+    settings = LiveSettings(timeout_ms=None, max_rows=256)
+    engine = Engine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True)
     for model in (0, 1, 2):
-        spine.serve(model, Endpoint(game.features, game.actions, uniform, dtype=game.feature_dtype))
+        engine.serve(model, Endpoint(game.features, game.actions, uniform, dtype=game.feature_dtype))
     async with asyncio.timeout(60):
-        await spine.run()
-    return spine
+        await engine.run()
+    return engine
 
 
-async def selfplay(n_games: int, *, workers: int = 2, thought: bytes | None = None) -> tuple[list[Game], Spine]:
+async def selfplay(n_games: int, *, workers: int = 2, thought: bytes | None = None) -> tuple[list[Game], Engine]:
     taken: list[Game] = []
     spec = encode(SelfplaySpec("tictactoe", "{}", 16, thought or search(20)))
     work = Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(n_games), on_game=taken.append)
@@ -69,10 +69,10 @@ def replayed(game: Game) -> np.ndarray:
 
 
 async def test_every_unit_becomes_one_game_that_the_rules_agree_with():
-    taken, spine = await selfplay(50)
+    taken, engine = await selfplay(50)
 
     assert sorted(game.unit for game in taken) == list(range(50))
-    assert spine.ledger.books.issued == spine.ledger.books.done == 50
+    assert engine.ledger.books.issued == engine.ledger.books.done == 50
     for game in taken:
         np.testing.assert_array_equal(replayed(game), game.returns)
         assert game.returns.sum() == 0
@@ -101,11 +101,11 @@ async def test_forced_decisions_have_no_row_and_all_others_have_one():
 async def test_quick_decisions_are_played_and_leave_no_row():
     """A tenth of the decisions are full ones: there are games with none, and they are games like the others."""
     section = SearchSection(simulations=20, quick_simulations=5, full_share=0.1)
-    taken, spine = await selfplay(60, thought=search_spec(section))
+    taken, engine = await selfplay(60, thought=search_spec(section))
     n_decisions = sum(min(len(game.actions), 8) for game in taken)
     n_rows = [len(game.features) for game in taken]
 
-    assert spine.ledger.books.done == 60
+    assert engine.ledger.books.done == 60
     assert min(n_rows) == 0
     assert abs(sum(n_rows) - 0.1 * n_decisions) < 4 * np.sqrt(0.1 * 0.9 * n_decisions)
     for game in taken:
@@ -195,8 +195,8 @@ def test_games_are_parted_only_where_both_groups_fill_a_block(n_games, rows, thi
 async def test_an_ask_says_how_many_of_its_rows_only_fill_it(leaves, fill_rows):
     """16 games: a block of 64 rows needs more than the first leaf of each tree."""
     section = SearchSection(simulations=20, leaves=leaves, fill_rows=fill_rows)
-    _, spine = await selfplay(20, workers=1, thought=search_spec(section))
-    stats = spine.evaluator.stats()
+    _, engine = await selfplay(20, workers=1, thought=search_spec(section))
+    stats = engine.evaluator.stats()
 
     assert stats.asked_rows == stats.rows > 500
     assert (stats.extra_share > 0.3) == (stats.extra_rows > 0) == (leaves > 1 and fill_rows > 1)

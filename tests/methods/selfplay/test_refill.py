@@ -12,13 +12,13 @@ from rig import inline_pool
 from rows import assert_same
 
 from asyncplay import games
-from asyncplay.config.live import Settings
+from asyncplay.config.live import LiveSettings
 from asyncplay.data.entries import GameEntry
 from asyncplay.data.replay import Replay, Window
 from asyncplay.data.store import StoreError, open_store
 from asyncplay.data.window import count_rows
 from asyncplay.engine.dispatch import Assignment, Work
-from asyncplay.engine.engine import Spine
+from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.methods.roles import ROLES
@@ -60,11 +60,11 @@ def selfplay(game, on_game, n_games: int | None, low_water: int = 16) -> Work:
     return Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=low_water), Ledger(n_games), on_game=on_game)
 
 
-def make_spine(game, work: Work) -> Spine:
-    settings = Settings(timeout_ms=None, max_rows=256)
-    spine = Spine(inline_pool(), work, workers=2, settings=settings, is_lockstep=True)
-    spine.serve(0, Endpoint(game.features, game.actions, skewed))
-    return spine
+def make_spine(game, work: Work) -> Engine:
+    settings = LiveSettings(timeout_ms=None, max_rows=256)
+    engine = Engine(inline_pool(), work, workers=2, settings=settings, is_lockstep=True)
+    engine.serve(0, Endpoint(game.features, game.actions, skewed))
+    return engine
 
 
 async def play(game, n_games: int) -> list[Game]:
@@ -101,12 +101,12 @@ async def refilled(game, folder: Path, missing: Missing, n_rows: int | None = No
         late.append(played)
         kept.add(examples_of(played, game.players))
 
-    spine, one_game = make_spine(game, selfplay(game, None, None, low_water=0)), selfplay(game, take, 1)
-    job = Rebuild(folder, kept, spine.dispatcher, game.name, "{}", game.players, SEED)
+    engine, one_game = make_spine(game, selfplay(game, None, None, low_water=0)), selfplay(game, take, 1)
+    job = Rebuild(folder, kept, engine.dispatcher, game.name, "{}", game.players, SEED)
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        playing = group.create_task(spine.run())
-        spine.dispatcher.add(one_game)
+        playing = group.create_task(engine.run())
+        engine.dispatcher.add(one_game)
         await one_game.settled.wait()
         assert (kept.inserted, kept.is_whole) == (missing.stop_row - n_rows, False)
         await job.run(missing)
@@ -189,12 +189,12 @@ async def test_rebuilt_rows_are_shown_to_whoever_will_use_them(tmp_path):
     kept, seen = replay_of(game), []
     n_rows = sum(len(one.features) for one in played)
     kept.begin_at(0, n_rows)
-    spine = make_spine(game, selfplay(game, None, None, low_water=0))
+    engine = make_spine(game, selfplay(game, None, None, low_water=0))
     judge = Rebuild(
-        tmp_path, kept, spine.dispatcher, game.name, "{}", game.players, SEED, check=lambda *shown: seen.append(shown)
+        tmp_path, kept, engine.dispatcher, game.name, "{}", game.players, SEED, check=lambda *shown: seen.append(shown)
     )
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        playing = group.create_task(spine.run())
+        playing = group.create_task(engine.run())
         await judge.run(Missing(0, n_rows))
         playing.cancel()
     assert sorted(seed for _, seed in seen) == sorted(one.seed for one in played)

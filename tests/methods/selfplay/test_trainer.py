@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from asyncplay.data.replay import Replay, Window, augment
 from asyncplay.engine.lane import Finish, Lane, Task
-from asyncplay.engine.limiter import Balance, Limiter, Pace
+from asyncplay.engine.limiter import Balance, Limiter, SampleRatio
 from asyncplay.errors import AsyncplayError, WireError
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.trainer import LEAST_MICRO_ROWS, Published, Publishing, Trainer, even_rows, micro_rows
 from asyncplay.model.backend import Prepared
 from asyncplay.model.backends.torch_backend import TorchBackend
 from asyncplay.model.learner import Learner, LearnerSettings
-from asyncplay.model.schedule import Schedule
+from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights
 from asyncplay.payloads import Positions
@@ -62,7 +62,7 @@ def game(unit: int, version: int = 0) -> Game:
 
 
 def new_learner(seed: int = 1) -> Learner:
-    return Learner(SHAPE, LearnerSettings(Schedule(peak=0.01, warmup_steps=1)), seed, threads=(1,))
+    return Learner(SHAPE, LearnerSettings(LearningRate(peak=0.01, warmup_steps=1)), seed, threads=(1,))
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Rig:
     """A trainer with all it needs, and what it published."""
 
     def __init__(
-        self, pace: Pace, *, is_lockstep: bool = False, learner: Learner | None = None, **kind: object
+        self, pace: SampleRatio, *, is_lockstep: bool = False, learner: Learner | None = None, **kind: object
     ) -> None:
         self.learner = learner or new_learner()
         self.backend = kind.pop("backend", None) or FakeBackend()
@@ -159,7 +159,7 @@ def assert_equal(left: Weights, right: Weights) -> None:
 
 async def test_the_loss_falls_on_a_toy_problem():
     """Which action is best can be read off the features and who wins off nothing: ln 4 + 1 at first."""
-    rig = Rig(Pace(ratio=8, batch_rows=64, band_rows=64), micro_s=lambda: 0.001)
+    rig = Rig(SampleRatio(ratio=8, batch_rows=64, band_rows=64), micro_s=lambda: 0.001)
     async with rig.running():
         rig.play(1)
         await rig.until_ahead()
@@ -174,7 +174,7 @@ async def test_the_loss_falls_on_a_toy_problem():
 
 async def test_micro_batches_on_the_lane_learn_what_whole_batches_learn():
     """The twin draws the same rows and trains on each batch in one piece."""
-    pace = Pace(ratio=4, batch_rows=128, band_rows=128)
+    pace = SampleRatio(ratio=4, batch_rows=128, band_rows=128)
     rig = Rig(pace, micro_s=lambda: 0.0, turns=(MIRROR, MIRROR))
     rig.play(16)
     async with rig.running():
@@ -194,7 +194,7 @@ async def test_micro_batches_on_the_lane_learn_what_whole_batches_learn():
 
 
 async def test_steps_are_made_as_the_limiter_allows_and_then_wait_for_games():
-    rig = Rig(Pace(ratio=2, batch_rows=32, band_rows=32, minimum_rows=4 * ROWS))
+    rig = Rig(SampleRatio(ratio=2, batch_rows=32, band_rows=32, minimum_rows=4 * ROWS))
     async with rig.running():
         rig.play(3)
         await rig.trainer.on_lane(lambda: None)
@@ -209,7 +209,7 @@ async def test_steps_are_made_as_the_limiter_allows_and_then_wait_for_games():
 
 
 async def test_weights_are_published_after_every_so_many_steps():
-    rig = Rig(Pace(ratio=4, batch_rows=32, band_rows=32), publishing=Publishing(steps=3))
+    rig = Rig(SampleRatio(ratio=4, batch_rows=32, band_rows=32), publishing=Publishing(steps=3))
     rig.play(5)
     async with rig.running():
         await rig.until_ahead()
@@ -220,7 +220,7 @@ async def test_weights_are_published_after_every_so_many_steps():
 
 
 async def test_what_is_swapped_in_are_the_weights_of_the_step():
-    rig = Rig(Pace(ratio=1, batch_rows=16, band_rows=16), publishing=Publishing(steps=2))
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16), publishing=Publishing(steps=2))
     rig.play(1)
     async with rig.running():
         await rig.until(lambda: bool(rig.published))
@@ -238,7 +238,7 @@ class Clock:
 async def test_weights_that_hardly_moved_wait_until_they_are_old():
     clock = Clock()
     publishing = Publishing(steps=1, distance=1e6, age_s=60)
-    rig = Rig(Pace(ratio=1, batch_rows=16, band_rows=16), publishing=publishing, clock=clock)
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16), publishing=publishing, clock=clock)
     async with rig.running():
         rig.play(5)
         await rig.until_ahead()
@@ -251,7 +251,7 @@ async def test_weights_that_hardly_moved_wait_until_they_are_old():
 
 async def test_weights_are_published_as_soon_as_they_have_moved_far_enough():
     """Each step moves them, at this rate, by a few percent of their length."""
-    rig = Rig(Pace(ratio=4, batch_rows=32, band_rows=32), publishing=Publishing(steps=1, distance=0.05))
+    rig = Rig(SampleRatio(ratio=4, batch_rows=32, band_rows=32), publishing=Publishing(steps=1, distance=0.05))
     start = rig.learner.weights()
     rig.play(10)
     async with rig.running():
@@ -263,7 +263,7 @@ async def test_weights_are_published_as_soon_as_they_have_moved_far_enough():
 
 
 async def test_weights_are_prepared_off_the_loop_and_off_the_lane_and_swapped_on_the_lane():
-    rig = Rig(Pace(ratio=1, batch_rows=16, band_rows=16), publishing=Publishing(steps=1))
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16), publishing=Publishing(steps=1))
     rig.play(1)
     async with rig.running():
         await rig.until(lambda: bool(rig.published))
@@ -276,7 +276,7 @@ async def test_answers_carry_the_version_that_was_published():
     learner = new_learner()
     backend = TorchBackend(SHAPE, learner.weights(), 0)
     rig = Rig(
-        Pace(ratio=1, batch_rows=16, band_rows=16),
+        SampleRatio(ratio=1, batch_rows=16, band_rows=16),
         learner=learner,
         backend=backend,
         publishing=Publishing(steps=2),
@@ -293,7 +293,7 @@ async def test_answers_carry_the_version_that_was_published():
 async def test_inference_gets_its_turns_within_a_training_step():
     """One step in 8 parts; both sides have their turn before it is over."""
     diary: list[str] = []
-    rig = Rig(Pace(ratio=1, batch_rows=512, band_rows=512), micro_s=lambda: 0.0)
+    rig = Rig(SampleRatio(ratio=1, batch_rows=512, band_rows=512), micro_s=lambda: 0.0)
     inference = Inference(diary)
     rig.lane.attach(inference, share=1.0)
     real_start = rig.trainer.start
@@ -319,7 +319,7 @@ async def test_a_run_in_lockstep_can_be_repeated_exactly(micro_s):
 
 async def lockstep_run(micro_s: float) -> tuple[str, list[tuple[int, int]], bytes]:
     rig = Rig(
-        Pace(ratio=4, batch_rows=300, band_rows=300),
+        SampleRatio(ratio=4, batch_rows=300, band_rows=300),
         is_lockstep=True,
         micro_s=lambda: micro_s,
         turns=(MIRROR, MIRROR),
@@ -355,7 +355,7 @@ class Diary(Inference):
 
 async def test_in_lockstep_no_inference_runs_between_the_parts_of_a_step():
     diary: list[str] = []
-    rig = Rig(Pace(ratio=1, batch_rows=1024, band_rows=1024), is_lockstep=True)
+    rig = Rig(SampleRatio(ratio=1, batch_rows=1024, band_rows=1024), is_lockstep=True)
     rig.lane.attach(Inference(diary), share=1000.0)
     job = rig.learner._learn
 
@@ -371,7 +371,7 @@ async def test_in_lockstep_no_inference_runs_between_the_parts_of_a_step():
 
 
 async def test_a_failing_step_ends_the_run():
-    rig = Rig(Pace(ratio=1, batch_rows=16, band_rows=16))
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16))
 
     def fail(part: object, total: float) -> None:
         raise AsyncplayError("training diverged")
@@ -387,7 +387,7 @@ async def test_a_failing_step_ends_the_run():
 
 
 async def test_a_step_that_is_broken_off_leaves_no_trace():
-    rig = Rig(Pace(ratio=1, batch_rows=1024, band_rows=1024), micro_s=lambda: 0.0)
+    rig = Rig(SampleRatio(ratio=1, batch_rows=1024, band_rows=1024), micro_s=lambda: 0.0)
     before = rig.learner.weights()
     part_done = asyncio.Event()
     real_landed = rig.trainer._landed
@@ -407,8 +407,8 @@ async def test_a_step_that_is_broken_off_leaves_no_trace():
 
 
 def test_a_game_that_does_not_fit_costs_its_sender_and_adds_nothing():
-    rig = Rig(Pace(ratio=1, batch_rows=16, band_rows=16))
-    other = Rig(Pace(ratio=1, batch_rows=16, band_rows=16))
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16))
+    other = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16))
     other.learner.shape = NetShape("mlp", features=9, actions=4, players=2)
     with pytest.raises(WireError, match="game 3 does not fit the network: 4 features"):
         other.trainer.check(game(3))
@@ -425,7 +425,7 @@ def test_the_share_of_the_lane_follows_the_limiter():
         def set_share(self, source: object, share: float) -> None:
             shares.append(share)
 
-    rig = Rig(Pace(ratio=1, batch_rows=16, band_rows=64, minimum_rows=32))
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=64, minimum_rows=32))
     rig.trainer.join(Scale())
     rig.play(6)
     assert shares == pytest.approx([1, 96 / 64, 112 / 48, 128 / 32, 144 / 16, 19])
@@ -434,7 +434,7 @@ def test_the_share_of_the_lane_follows_the_limiter():
 async def test_statistics_tell_age_lag_and_counts():
     learner = new_learner()
     published = Published(7, learner.weights(), 0, 0.0)
-    rig = Rig(Pace(ratio=1, batch_rows=64, band_rows=64), learner=learner, published=published)
+    rig = Rig(SampleRatio(ratio=1, batch_rows=64, band_rows=64), learner=learner, published=published)
     rig.trainer.take(game(0, version=4))
     rig.trainer.take(game(1, version=6))
     async with rig.running():
@@ -479,7 +479,7 @@ def test_publishing_is_due_on_change_or_age(moved, age_s, is_due):
 
 async def test_progress_is_taken_between_two_steps():
     """The rows sampled are exactly those trained on, though a batch is counted when it is drawn."""
-    rig = Rig(Pace(ratio=4, batch_rows=16, band_rows=64), publishing=Publishing(steps=3))
+    rig = Rig(SampleRatio(ratio=4, batch_rows=16, band_rows=64), publishing=Publishing(steps=3))
     rig.play(8)
     seen = []
     async with rig.running():
@@ -501,7 +501,7 @@ async def test_a_trainer_that_goes_on_gives_no_version_twice():
     learner = new_learner()
     published = Published(5, learner.weights(), 0, 0.0)
     rig = Rig(
-        Pace(ratio=1, batch_rows=16, band_rows=16),
+        SampleRatio(ratio=1, batch_rows=16, band_rows=16),
         learner=learner,
         published=published,
         last_version=9,
