@@ -43,7 +43,7 @@ class Engine:
         is_lockstep: bool = False,
         recorder: GameRecorder | None = None,
     ) -> None:
-        """``work`` is the run's own; when it is settled the run is over. ``recorder`` stores its games; it is opened and
+        """``work`` is the run's own; when it is settled the run is over. ``recorder`` stores its games; opened and
         closed by whoever made it.
 
         ``is_lockstep``: what happens depends on the order of frames alone, never on the clock, so that with an

@@ -7,7 +7,15 @@ import pytest
 import torch
 from model_cases import BOARD, ENCODER, MLP, PLANES, random_positions, shaken
 
-from asyncplay.model.backends.torch_backend import AGREEMENT, Engine, TorchBackend, agrees, bucket, buckets, fastest
+from asyncplay.model.backends.torch_backend import (
+    AGREEMENT,
+    TorchEngine,
+    TorchBackend,
+    agrees,
+    bucket,
+    buckets,
+    fastest,
+)
 from asyncplay.model.device import ON_CPU, available, open_backend
 from asyncplay.model.nets import build, build_from
 from asyncplay.model.priors import legal_priors
@@ -191,7 +199,7 @@ def test_a_reduced_dtype_must_agree_with_float32():
         weights["policy.weight"][:] = 0
         weights["policy.weight"][0:2, 0] = scale, scale * 1.003
         weights["policy.weight"][2:, 0] = -scale
-        exact = Engine(build_from(MLP, weights))
+        exact = TorchEngine(build_from(MLP, weights))
         assert agrees(exact.in_dtype(torch.bfloat16), exact, torch.zeros(16, MLP.features)) == is_fine
 
 
@@ -199,7 +207,7 @@ def test_a_reduced_dtype_that_overflows_does_not_agree():
     """float16 ends at 65,504: infinite logits of both signs have no softmax."""
     weights = {name: np.zeros_like(value) for name, value in snapshot(build(MLP, 0)).items()}
     weights["policy.bias"][:] = 1e5
-    exact = Engine(build_from(MLP, weights))
+    exact = TorchEngine(build_from(MLP, weights))
     assert not agrees(exact.in_dtype(torch.float16), exact, torch.zeros(16, MLP.features))
 
 

@@ -26,7 +26,7 @@ AGREEMENT = 0.03  # largest difference of a value or a prior that a reduced dtyp
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class TorchEngine:
     """A network on its device, and the dtype it computes in."""
 
     net: nets.Net
@@ -37,9 +37,9 @@ class Engine:
         logits, values = self.net(features.to(self.dtype))
         return logits.to(torch.float32), values.to(torch.float32)
 
-    def in_dtype(self, dtype: torch.dtype) -> "Engine":
+    def in_dtype(self, dtype: torch.dtype) -> "TorchEngine":
         """Itself, or a copy whose weights are converted once: autocast would do it in every batch."""
-        return self if dtype == self.dtype else Engine(copy.deepcopy(self.net).to(dtype), dtype)
+        return self if dtype == self.dtype else TorchEngine(copy.deepcopy(self.net).to(dtype), dtype)
 
 
 class Staging:
@@ -113,7 +113,7 @@ class TorchBackend:
         return finish
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
-        engine = self._trusted(Engine(nets.build_from(self._shape, weights, self._device)))
+        engine = self._trusted(TorchEngine(nets.build_from(self._shape, weights, self._device)))
         self._stream.wait()
         return Prepared(version, engine)
 
@@ -123,7 +123,7 @@ class TorchBackend:
     def warm_up(self, max_rows: int) -> None:
         """Let an accelerator tune itself for every batch size up to ``max_rows``, and measure whether a
         reduced dtype pays. To be called before the first launch, on the lane's thread."""
-        exact = Engine(self._current.engine.net)
+        exact = TorchEngine(self._current.engine.net)
         rows = torch.tensor(np.resize(self._sample, (bucket(max_rows), self._shape.features)))
         with torch.inference_mode(), self._stream.entered():
             rows = rows.to(self._device)
@@ -134,7 +134,7 @@ class TorchBackend:
                 self._current.engine.run(rows[:size])
             self._stream.wait()
 
-    def _trusted(self, exact: Engine) -> Engine:
+    def _trusted(self, exact: TorchEngine) -> TorchEngine:
         """In the dtype that was measured fastest, or in float32 where these weights do not bear it."""
         engine = exact.in_dtype(self._dtype)
         sample = torch.tensor(self._sample, device=self._device)
@@ -154,7 +154,7 @@ class TorchBackend:
     def _send(self, buffer: Tensor) -> Tensor:
         return buffer.to(self._device, non_blocking=buffer.is_pinned())
 
-    def _seconds(self, engine: Engine, rows: Tensor) -> float:
+    def _seconds(self, engine: TorchEngine, rows: Tensor) -> float:
         """The best of five, after one that tunes."""
         times = [0.0]
         for _ in range(6):
@@ -185,12 +185,12 @@ def fastest(seconds: Mapping[torch.dtype, float]) -> torch.dtype:
 
 
 @torch.inference_mode()
-def agrees(engine: Engine, exact: Engine, features: Tensor) -> bool:
+def agrees(engine: TorchEngine, exact: TorchEngine, features: Tensor) -> bool:
     """Whether no prior and no value differs by more than a little; NaN agrees with nothing."""
     pairs = zip(_answers(engine, features), _answers(exact, features), strict=True)
     return all(float((ours - theirs).abs().max()) <= AGREEMENT for ours, theirs in pairs)
 
 
-def _answers(engine: Engine, features: Tensor) -> Sequence[Tensor]:
+def _answers(engine: TorchEngine, features: Tensor) -> Sequence[Tensor]:
     logits, values = engine.run(features)
     return torch.softmax(logits, 1), values
