@@ -9,8 +9,8 @@ from model_cases import BOARD, ENCODER, MLP, PLANES, random_positions, shaken
 
 from asyncplay.model.backends.torch_backend import (
     AGREEMENT,
-    TorchEngine,
     TorchBackend,
+    TorchEngine,
     agrees,
     bucket,
     buckets,
