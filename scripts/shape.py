@@ -1,20 +1,23 @@
 """The shape of the package in figures: run it before and after a change of structure.
 
-    scripts/dev python scripts/shape.py [FOLDER]
+    scripts/dev python scripts/shape.py [FOLDER] [--no-walk]
     scripts/dev python scripts/shape.py [FOLDER] --once [ROOM]
 
 Statements are those of the syntax tree, docstrings apart. A helper called once is a function or method whose name
 occurs once in the whole package besides its definition, as a call in its own module. A private helper named once
 is one whose name stands in the text of its module once besides its definition, whatever other modules have. --once
-lists both kinds, of the whole package or of one room.
+lists both kinds, of the whole package or of one room. The walk is that of walk.py; it is left out where FOLDER is
+not what ``import asyncplay`` finds.
 """
 
 import argparse
 import ast
 import re
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=HERE.parent / "asyncplay")
     parser.add_argument("--once", nargs="?", const="", metavar="ROOM", help="list the helpers that are called once")
+    parser.add_argument("--no-walk", action="store_true", help="leave out the walk, which plays a short run")
     wanted = parser.parse_args()
     modules = {str(path.relative_to(wanted.folder)): path.read_text() for path in sorted(wanted.folder.rglob("*.py"))}
     if not modules:
@@ -41,7 +45,16 @@ def main() -> int:
         _list_once(modules, trees, wanted.once)
         return 0
     _print_figures(modules, trees)
+    if not wanted.no_walk and _is_importable(wanted.folder):
+        sys.stdout.flush()
+        return subprocess.run([sys.executable, str(HERE / "walk.py")], check=False).returncode
     return 0
+
+
+def _is_importable(folder: Path) -> bool:
+    """Whether ``import asyncplay`` means this folder."""
+    spec = find_spec("asyncplay")
+    return spec is not None and spec.origin is not None and Path(spec.origin).parent.samefile(folder)
 
 
 def _list_once(modules: dict[str, str], trees: dict[str, ast.Module], room: str) -> None:
