@@ -45,10 +45,13 @@ def main() -> int:
         _list_once(modules, trees, wanted.once)
         return 0
     _print_figures(modules, trees)
-    if not wanted.no_walk and _is_importable(wanted.folder):
-        sys.stdout.flush()
-        return subprocess.run([sys.executable, str(HERE / "walk.py")], check=False).returncode
-    return 0
+    if wanted.no_walk:
+        return 0
+    if not _is_importable(wanted.folder):
+        print("walk left out: import asyncplay finds another folder")
+        return 0
+    sys.stdout.flush()
+    return subprocess.run([sys.executable, str(HERE / "walk.py")], check=False).returncode
 
 
 def _is_importable(folder: Path) -> bool:
