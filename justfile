@@ -36,6 +36,10 @@ golden:
 same-bits old new="HEAD":
     scripts/dev python scripts/same_bits.py {{old}} {{new}}
 
+# Ratios that benches of two commits measure, in interleaved pairs; --pairs and --only as the script has them
+compare-speed old new="HEAD" *arguments:
+    scripts/dev python scripts/compare_speed.py {{old}} {{new}} {{arguments}}
+
 # Figures of the package's structure
 shape:
     scripts/dev python scripts/shape.py

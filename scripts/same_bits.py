@@ -7,9 +7,7 @@ run with two processes, and the same three once more, stopped half-way and resum
 the arrays of checkpoints and what was stored of each game; times and process ids are not.
 """
 
-import os
 import sqlite3
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from commits import checked_out, run
 from safetensors.numpy import load_file
 
-COMMAND = "import sys; from asyncplay.cli import main; sys.exit(main())"
 NEURAL = [
     *("--pool.kind=inline", "--pool.workers=2", "--seed=3", "--device.backend=torch", "--device.threads=1"),
     *("--search.games=16", "--learn.minimum-rows=100", "--learn.batch-rows=64", "--learn.publish-steps=3"),
@@ -62,37 +60,20 @@ def main() -> int:
 
 def _play_all(commit: str, place: Path) -> dict[str, object]:
     """What every run of a commit left behind, by name."""
-    tree = place / "tree"
     place.mkdir()
-    subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(tree), commit], check=True)
-    try:
+    with checked_out(commit, place / "tree") as tree:
         return dict(pair for name, load in LOADS.items() for pair in _play(name, load, tree, place))
-    finally:
-        subprocess.run(["git", "worktree", "remove", "--force", str(tree)], check=True)
 
 
 def _play(name: str, load: Load, tree: Path, place: Path) -> Iterator[tuple[str, object]]:
     """One run in one go, and one that is stopped half-way and resumed."""
     whole, halved = place / name, place / f"{name}-resumed"
-    _train(tree, [load.config, *load.flags, f"--train.units={load.units}", "--run", str(whole)])
-    _train(tree, [load.config, *load.flags, f"--train.units={load.units // 2}", "--run", str(halved)])
-    _train(tree, ["--resume", str(halved), f"--train.units={load.units}"])
+    train = ["train", "--headless"]
+    run(tree, [*train, load.config, *load.flags, f"--train.units={load.units}", "--run", str(whole)])
+    run(tree, [*train, load.config, *load.flags, f"--train.units={load.units // 2}", "--run", str(halved)])
+    run(tree, [*train, "--resume", str(halved), f"--train.units={load.units}"])
     for folder in (whole, halved):
         yield from ((f"{folder.name}/{key}", value) for key, value in _contents(folder))
-
-
-def _train(tree: Path, words: list[str]) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, "train", *words, "--headless"],
-        cwd=tree,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"train {' '.join(words)} exited {done.returncode}:\n{done.stderr[-2000:]}")
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, object]]:

@@ -1,19 +1,28 @@
 """The shape of the package in figures: run it before and after a change of structure.
 
-    scripts/dev python scripts/shape.py [FOLDER]
+    scripts/dev python scripts/shape.py [FOLDER] [--no-walk]
+    scripts/dev python scripts/shape.py [FOLDER] --once [ROOM]
 
 Statements are those of the syntax tree, docstrings apart. A helper called once is a function or method whose name
-occurs once in the whole package besides its definition, as a call in its own module.
+occurs once in the whole package besides its definition, as a call in its own module. A private helper named once
+is one whose name stands in the text of its module once besides its definition, whatever other modules have. --once
+lists both kinds, of the whole package or of one room. The walk is that of walk.py; it is left out where FOLDER is
+not what ``import asyncplay`` finds.
 """
 
+import argparse
 import ast
+import re
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+HERE = Path(__file__).parent
 
 
 class Body(NamedTuple):
@@ -23,23 +32,58 @@ class Body(NamedTuple):
 
 
 def main() -> int:
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "asyncplay"
-    modules = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.py"))}
-    trees = {str(path): ast.parse(text) for path, text in modules.items()}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=HERE.parent / "asyncplay")
+    parser.add_argument("--once", nargs="?", const="", metavar="ROOM", help="list the helpers that are called once")
+    parser.add_argument("--no-walk", action="store_true", help="leave out the walk, which plays a short run")
+    wanted = parser.parse_args()
+    modules = {str(path.relative_to(wanted.folder)): path.read_text() for path in sorted(wanted.folder.rglob("*.py"))}
+    if not modules:
+        parser.error(f"{wanted.folder} has no modules")
+    trees = {place: ast.parse(text) for place, text in modules.items()}
+    if wanted.once is not None:
+        _list_once(modules, trees, wanted.once)
+        return 0
+    _print_figures(modules, trees)
+    if wanted.no_walk:
+        return 0
+    if not _is_importable(wanted.folder):
+        print("walk left out: import asyncplay finds another folder")
+        return 0
+    sys.stdout.flush()
+    return subprocess.run([sys.executable, str(HERE / "walk.py")], check=False).returncode
+
+
+def _is_importable(folder: Path) -> bool:
+    """Whether ``import asyncplay`` means this folder."""
+    spec = find_spec("asyncplay")
+    return spec is not None and spec.origin is not None and Path(spec.origin).parent.samefile(folder)
+
+
+def _list_once(modules: dict[str, str], trees: dict[str, ast.Module], room: str) -> None:
+    """``room``: a folder or a module of the package, such as search or app.py; empty for all."""
+    for name in sorted({*_called_once(trees), *_named_once(modules, trees)}):
+        if not room or name.startswith((f"{room}/", f"{room}:", f"{room}.py:")):
+            print(name)
+
+
+def _print_figures(modules: dict[str, str], trees: dict[str, ast.Module]) -> None:
     bodies = [body for place, tree in trees.items() for body in _bodies(place, tree)]
-    once = list(_called_once(trees))
-    lengths = sorted((text.count("\n"), str(path)) for path, text in modules.items())
-    print(f"modules {len(modules)}, at the top {sum(len(path.parts) == 1 for path in modules)}")
+    once, private = len(list(_called_once(trees))), len(list(_named_once(modules, trees)))
+    lengths = sorted((text.count("\n"), place) for place, text in modules.items())
+    print(f"modules {len(modules)}, at the top {sum('/' not in place for place in modules)}")
     print(f"statements {sum(map(_statements, trees.values())):,}")
-    print(f"functions {len(bodies):,}, called once {len(once):,}: {len(once) / len(bodies):.1%}")
+    print(
+        f"functions {len(bodies):,}, called once {once:,}: {once / len(bodies):.1%}, "
+        f"private and named once in their module {private:,}: {private / len(bodies):.1%}"
+    )
     _print_bodies(bodies)
-    print("longest modules " + ", ".join(f"{path} {lines}" for lines, path in reversed(lengths[-5:])))
+    print("longest modules " + ", ".join(f"{place} {lines}" for lines, place in reversed(lengths[-5:])))
     doubled = _doubled_classes(trees)
     print(f"class names in several modules {len(doubled)}: {', '.join(sorted(doubled))}")
     imports = {place: _imports(tree) for place, tree in trees.items()}
     widest = sorted(imports.items(), key=lambda pair: -len(pair[1]))[:3]
     print("widest imports " + ", ".join(f"{place} {len(names)}" for place, names in widest))
-    return 0
 
 
 def _statements(tree: ast.Module) -> int:
@@ -76,6 +120,14 @@ def _called_once(trees: dict[str, ast.Module]) -> Iterator[str]:
     for place, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS) and mentions[node.name] == 1 and calls[node.name] == [place]:
+                yield f"{place}:{node.name}"
+
+
+def _named_once(modules: dict[str, str], trees: dict[str, ast.Module]) -> Iterator[str]:
+    for place, tree in trees.items():
+        for node in ast.walk(tree):
+            is_private = isinstance(node, FUNCTIONS) and node.name.startswith("_") and not node.name.startswith("__")
+            if is_private and len(re.findall(rf"\b{node.name}\b", modules[place])) == 2:
                 yield f"{place}:{node.name}"
 
 

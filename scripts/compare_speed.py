@@ -1,0 +1,92 @@
+"""Measure two commits in turn on this machine and say how fast the new one is beside the old one.
+
+    scripts/dev python scripts/compare_speed.py OLD [NEW] [--pairs N] [--only NAME ...]
+
+NEW is HEAD unless given. Each figure is one that leaves the machine out as far as it can: a ratio that the bench
+measures in neighbouring windows, or CPU time. The two commits take turns, first the one and then the other, and the
+order changes from pair to pair. ``new/old`` is the speed of the new commit in that of the old one, above 1 where it is
+faster, the median over pairs with the least and the most. What the machine adds to it is seen by comparing a commit
+with itself. One wire bench takes a minute, one of self-play some minutes, and the windows of one console bench alone
+nearly eight.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any, NamedTuple
+
+from commits import checked_out, run
+
+
+class Bench(NamedTuple):
+    words: list[str]
+    figure: str  # what it is called
+    read: Callable[[dict[str, Any]], float]  # from what the bench prints as JSON
+    is_cost: bool = False  # less is faster
+
+
+class Pair(NamedTuple):
+    old: float
+    new: float
+
+
+def _mean_cost_us(result: dict[str, Any]) -> float:
+    """Over all sizes of rows and messages."""
+    return geometric_mean(row["coordinator_us_per_row"] for row in result["rows"])
+
+
+BENCHES = {
+    "blob": Bench(
+        ["selfplay", "--game", "blob", "--backend", "onnx-fp32"],
+        "share of limit",
+        lambda found: found["share_of_limit"],
+    ),
+    "connect4": Bench(["selfplay", "--game", "connect4"], "share of limit", lambda found: found["share_of_limit"]),
+    "wire": Bench(["wire"], "coordinator us a row", _mean_cost_us, is_cost=True),
+    "cfr": Bench(["cfr", "--game", "leduc"], "times open_spiel", lambda found: found["ratio"]),
+    "console": Bench(["console"], "rows/s left by the console", lambda found: 1 - found["cost"]),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old")
+    parser.add_argument("new", nargs="?", default="HEAD")
+    parser.add_argument("--pairs", type=int, default=5, metavar="N", help="how often each bench runs for each commit")
+    parser.add_argument("--only", action="append", choices=BENCHES, help="this bench and no other; repeatable")
+    wanted = parser.parse_args()
+    if wanted.pairs < 1:
+        parser.error(f"--pairs {wanted.pairs}: at least 1")
+    with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
+        trees = [
+            stack.enter_context(checked_out(commit, Path(place) / name))
+            for name, commit in (("old", wanted.old), ("new", wanted.new))
+        ]
+        for name in wanted.only or BENCHES:
+            pairs = [_measure(BENCHES[name], trees, is_turned=number % 2 == 1) for number in range(wanted.pairs)]
+            print(_line(name, BENCHES[name], pairs), flush=True)
+    return 0
+
+
+def _measure(bench: Bench, trees: list[Path], *, is_turned: bool) -> Pair:
+    """``is_turned``: the new commit first."""
+    found: dict[Path, float] = {}
+    for tree in reversed(trees) if is_turned else trees:
+        found[tree] = bench.read(json.loads(run(tree, ["bench", *bench.words, "--json"])))
+    return Pair(*(found[tree] for tree in trees))
+
+
+def _line(name: str, bench: Bench, pairs: list[Pair]) -> str:
+    speeds = [pair.old / pair.new if bench.is_cost else pair.new / pair.old for pair in pairs]
+    old, new = median(pair.old for pair in pairs), median(pair.new for pair in pairs)
+    spread = f"{min(speeds):.3f} to {max(speeds):.3f}, pairs {len(pairs)}"
+    return f"{name}, {bench.figure}: old {old:.4g}, new {new:.4g}; new/old {median(speeds):.3f}, {spread}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
