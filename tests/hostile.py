@@ -12,26 +12,12 @@ from typing import Any
 import numpy as np
 
 from asyncplay.errors import WireError
+from asyncplay.methods.mccfr.messages import Merged
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.pools.inline import InlineLink
 from asyncplay.pools.link import Link, OnFrame, OnLost
 from asyncplay.wire.codec import HEADER, decode, encode
-from asyncplay.wire.messages import (
-    PROTOCOL,
-    Ack,
-    Answer,
-    Ask,
-    Bye,
-    Done,
-    Game,
-    Hello,
-    Idle,
-    Job,
-    Merged,
-    Message,
-    Ping,
-    Pong,
-    Stop,
-)
+from asyncplay.wire.messages import PROTOCOL, Ack, Answer, Ask, Bye, Done, Hello, Idle, Job, Message, Ping, Pong, Stop
 from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker.core import Step, Worker
 

@@ -12,9 +12,10 @@ from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
 from asyncplay.engine.ledger import Books, Ledger
 from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Ack, Game, Job, Message
+from asyncplay.wire.messages import Ack, Job, Message
 
 NEVER_S = 3600.0
 AT_ONCE = RecorderLimits(CommitPolicy(games=1, age_s=0.0, retry_s=0.02))

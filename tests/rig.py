@@ -18,13 +18,14 @@ from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.supervise import Patience
 from asyncplay.methods.roles import ROLES, be_worker
+from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.methods.synthetic.worker import SyntheticPlayer
 from asyncplay.model.backends.sim import SimBackend, SimSpeed
 from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
 from asyncplay.wire.codec import HEADER, encode
-from asyncplay.wire.messages import Job, SyntheticSpec
+from asyncplay.wire.messages import Job
 from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker import main as worker_main
 from asyncplay.worker.core import Step, Worker

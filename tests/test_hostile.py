@@ -22,13 +22,15 @@ from asyncplay.engine.ledger import Books
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.recorder import record_of
 from asyncplay.engine.supervise import Patience
+from asyncplay.methods.mccfr.messages import Delta
 from asyncplay.methods.mccfr.run import TabularRun
 from asyncplay.methods.roles import ROLES
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.run import NeuralRun
 from asyncplay.pools.local import LocalPool
 from asyncplay.records import pack
 from asyncplay.wire.codec import HEADER, encode
-from asyncplay.wire.messages import Ask, Delta, Game, Job
+from asyncplay.wire.messages import Ask, Job
 
 LONG = Patience(backoff_s=0.0, deaths=10**9, window_s=1.0)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from asyncplay import games
 from asyncplay.engine.ledger import Ledger
+from asyncplay.methods.mccfr.messages import Delta, TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize
 from asyncplay.methods.mccfr.rounds import ROLE, Rounds, payload
 from asyncplay.methods.mccfr.worker import TraversePlayer
@@ -24,7 +25,7 @@ from asyncplay.solve.flatten import flatten
 from asyncplay.solve.mccfr import OUTCOME, Sampler, SamplerSettings
 from asyncplay.solve.regret import new_table
 from asyncplay.wire.codec import HEADER, decode, encode
-from asyncplay.wire.messages import Delta, Job, Message, TraverseSpec
+from asyncplay.wire.messages import Job, Message
 
 BATCH = 100
 EARLY_INFOSETS, PUBLISHED_INFOSETS = 1_000, 50_000

@@ -28,12 +28,13 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.run import NeuralRun
 from asyncplay.payloads import offsets_of
 from asyncplay.pools.link import Link
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Game, Job
+from asyncplay.wire.messages import Job
 
 SLOW_S = 0.02
 LEVELS: tuple[Durability, ...] = ("process", "power")

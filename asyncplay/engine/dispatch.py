@@ -15,7 +15,9 @@ from asyncplay.engine.evaluator import Evaluator
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.supervise import Member
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Ack, Answer, Ask, Delta, Done, Game, Job, Message
+from asyncplay.methods.mccfr.messages import Delta
+from asyncplay.methods.selfplay.messages import Game
+from asyncplay.wire.messages import Ack, Answer, Ask, Done, Job, Message
 
 log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from asyncplay.data.store import Store
 from asyncplay.data.watermark import Watermark
 from asyncplay.data.writer import CommitPolicy, InlineWriter, ThreadedWriter, Writer
 from asyncplay.engine.dispatch import Arrival, Dispatcher, Work
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.records import Record, sparse
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.stats import StoreStats
-from asyncplay.wire.messages import Game
 
 log = logging.getLogger(__name__)
 

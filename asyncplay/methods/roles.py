@@ -3,6 +3,9 @@
 import socket
 from collections.abc import Iterator, Mapping
 
+import asyncplay.methods.mccfr.messages
+import asyncplay.methods.selfplay.messages
+import asyncplay.methods.synthetic.messages  # noqa: F401  # both ends know the messages of all methods
 from asyncplay.worker.core import MakePlayer, Player
 from asyncplay.worker.main import run
 

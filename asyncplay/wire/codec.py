@@ -16,7 +16,23 @@ import msgpack
 import numpy as np
 
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import MESSAGES, Layout, Message, Within
+from asyncplay.wire.messages import (
+    Ack,
+    Answer,
+    Ask,
+    Bye,
+    Crash,
+    Done,
+    Hello,
+    Idle,
+    Job,
+    Layout,
+    Message,
+    Ping,
+    Pong,
+    Stop,
+    Within,
+)
 
 HEADER = struct.Struct("<I")
 MAX_FRAME_BYTES = 64 << 20
@@ -48,6 +64,10 @@ class _Shape(NamedTuple):
     fields: tuple[_Field, ...]
 
 
+_SHAPES: dict[int, _Shape] = {}  # of the registered messages, by KIND
+_most_items = 0  # of a list in any of them; msgpack allocates a list before it reads the items
+
+
 def encode(message: Message) -> bytes:
     """Return the whole frame, header included."""
     values: list[Any] = [message.KIND]
@@ -73,7 +93,7 @@ def decode(body: bytes | memoryview) -> Message:
     """Read a frame's body. Arrays of the result are read-only."""
     try:
         values = msgpack.unpackb(
-            body, raw=False, use_list=True, max_array_len=_MOST_ITEMS, max_map_len=0, max_ext_len=0
+            body, raw=False, use_list=True, max_array_len=_most_items, max_map_len=0, max_ext_len=0
         )
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"a frame of {len(body)} bytes is no msgpack: {error}") from None
@@ -173,10 +193,15 @@ def _scalar_reader(wanted: type) -> Reader:
     return read
 
 
-def _shape_for(cls: type[Message]) -> _Shape:
-    hints = typing.get_type_hints(cls, include_extras=True)
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # every message is a dataclass
-    return _Shape(cls, tuple(_field_for(cls, field.name, hints[field.name]) for field in fields))
+def register(*classes: type[Message]) -> None:
+    """Let messages of these classes travel: a method registers its own. Both ends register the same ones."""
+    global _most_items
+    for cls in classes:
+        assert cls.KIND not in _SHAPES, f"{cls.__name__} shares its KIND with {_SHAPES[cls.KIND].cls.__name__}"
+        hints = typing.get_type_hints(cls, include_extras=True)
+        names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # all are dataclasses
+        _SHAPES[cls.KIND] = _Shape(cls, tuple(_field_for(cls, name, hints[name]) for name in names))
+        _most_items = max(_most_items, 1 + len(names))
 
 
 def _field_for(cls: type[Message], name: str, hint: Any) -> _Field:
@@ -188,9 +213,7 @@ def _field_for(cls: type[Message], name: str, hint: Any) -> _Field:
         read = _number_reader(*(mark or Within()))
     else:
         read = _scalar_reader(hint)
-    return _Field(name, read, cls.__dict__[name].__set__, layout)
+    return _Field(name, read, getattr(cls, name).__set__, layout)
 
 
-_SHAPES = {cls.KIND: _shape_for(cls) for cls in MESSAGES}
-assert len(_SHAPES) == len(MESSAGES), "two messages share a KIND"
-_MOST_ITEMS = 1 + max(len(shape.fields) for shape in _SHAPES.values())  # of a list; room is made before they are read
+register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle)

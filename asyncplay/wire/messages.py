@@ -4,13 +4,13 @@ A message's KIND is never reused; a change of its fields is a change of PROTOCOL
 the work done since the last one, never with the age of the run.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -98,7 +98,7 @@ class Ask(Message):
     def flaw(self) -> str | None:
         if not (1 <= self.slots <= len(self.features) and self.extra <= len(self.features)):
             return f"{self.slots} slots ask for {len(self.features)} rows, of which {self.extra} are extra"
-        return _rows_flaw(len(self.features), self.legal, self.offsets)
+        return rows_flaw(len(self.features), self.legal, self.offsets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,53 +114,38 @@ class Answer(Message):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done(Message):
-    """Worker → coordinator: these units of a job are finished and need no further word."""
-
-    KIND: ClassVar[int] = 5
+class Result(Message):
+    """Worker → coordinator: something that came of a job."""
 
     job: Count
-    units: Longs
+
+    @property
+    def ends_thinking(self) -> bool:
+        """Whether the slot that the coordinator counts for the job thinks no more, without an Idle."""
+        return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Game(Message):
-    """Worker → coordinator: a finished game, its record and its training rows."""
+class UnitResult(Result):
+    """Worker → coordinator: what came of one unit; kept in the worker until its Ack if the job says so."""
 
-    KIND: ClassVar[int] = 6
-
-    job: Count
     unit: Count
-    seed: Count
-    reason: str  # why it ended
-    returns: Doubles  # [P], by seat, in the game's own units
-    outcome: Floats  # [P], by seat, -1 to 1: on the network's scale, or who won a game of several stages
-    actions: Ints  # [all decisions]
-    decisions: Ints  # [n], which decision each row is
-    seats: Bytes  # [n], who decided
-    versions: Ints  # [n], of the weights that were asked
-    features: FeatureRows  # [n, F]
-    legal: Ints  # [L]
-    offsets: Ints  # [n + 1]
-    targets: Floats  # [L], the search's policy
-    values: FloatRows  # [n, P], entry k for the seat k places to the left of who decided; -1 to 1
-    holders: ShortRows = field(
-        default_factory=lambda: np.zeros((0, 0), np.int16)
-    )  # [n, C], who has which card, if asked
 
-    def flaw(self) -> str | None:
-        n_rows = len(self.features)
-        if not len(self.decisions) == len(self.seats) == len(self.versions) == n_rows:
-            return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
-        if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
-            return "targets or outcome of another length than what they belong to"
-        if self.values.shape != (n_rows, len(self.outcome)):
-            return f"values of shape {self.values.shape} for {n_rows} rows of {len(self.outcome)} seats"
-        if self.holders.size and len(self.holders) != n_rows:
-            return f"holders of shape {self.holders.shape} for {n_rows} rows"
-        if n_rows and int(self.legal.min()) < 0:
-            return "a negative action"
-        return _rows_flaw(n_rows, self.legal, self.offsets)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToRole(Message):
+    """Coordinator → worker: something for the player of a role, sent before a job."""
+
+    role: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Done(Result):
+    """Worker → coordinator: these units of a job are finished, and nothing else comes of them."""
+
+    KIND: ClassVar[int] = 5
+
+    units: Longs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,29 +159,6 @@ class Ack(Message):
 
     def flaw(self) -> str | None:
         return None if len(self.jobs) == len(self.units) else "jobs and units differ in length"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Delta(Message):
-    """Worker → coordinator: what a job changed in the rows of a table, or a part of it."""
-
-    KIND: ClassVar[int] = 8
-
-    job: Count
-    is_last: bool  # the job is finished with this part; before it, nothing of the job counts
-    iterations: Count  # that were done for the job; 0 in all parts but the last
-    nodes: Count  # visited for them; likewise
-    utility: float  # of the first player, over the job's iterations; likewise
-    rows: Ints  # [m], the touched rows
-    regrets: Doubles  # [sum of the touched rows' actions], differences
-    sums: Doubles  # likewise, of the strategy sums
-
-    def flaw(self) -> str | None:
-        if len(self.regrets) != len(self.sums):
-            return "regrets and sums differ in length"
-        if not self.is_last and (self.iterations or self.nodes or self.utility or len(self.rows) == 0):
-            return "a part before the last that has no rows or says what the whole job did"
-        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,134 +213,7 @@ class Idle(Message):
     heard: Count  # jobs and answers it had got by then; what is on its way to it will make it think again
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Merged(Message):
-    """Coordinator → worker, before a job: the regrets of rows that changed since the last word about them."""
-
-    KIND: ClassVar[int] = 20
-
-    role: str  # whose table it is
-    period: int  # discounts of the whole table so far, these rows included
-    rows: Ints  # [m]
-    regrets: Doubles  # [sum of the rows' actions], as they are now
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SyntheticSpec(Message):
-    """The spec of role "synthetic": slots that think, ask for a row and check the answer."""
-
-    KIND: ClassVar[int] = 32
-
-    slots: int
-    features: int  # bytes of a row
-    actions: int  # legal actions of a row
-    players: int
-    law: str  # of the think time: "constant", "exponential" or "lognormal"
-    think_s: float  # its mean
-    straggler_share: float
-    straggler_s: float
-    grain_s: float  # rows that get ready within this time share a message
-    message_rows: int  # of this many at most
-    checked: bool  # compare each answer with the simulated device's checksum
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SearchSpec(Message):
-    """How a search thinks; travels inside other specs."""
-
-    KIND: ClassVar[int] = 33
-
-    simulations: int
-    leaves: int  # rows a tree may ask for at a time; those after the first while a block has less than ``fill_rows``
-    c_puct: float
-    first_play_reduction: float
-    noise_alpha: float
-    noise_weight: float
-    temperatures: Doubles  # by decision of the game or round, the last one for the rest
-    worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
-    candidates: int = 1  # worlds drawn for each imagined one, for a network with beliefs to choose from
-    quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
-    full_share: float = 1.0  # of the decisions that are, otherwise
-    root: str = "puct"  # or "gumbel"
-    gumbel_actions: int = 16
-    gumbel_visits: float = 50.0
-    gumbel_scale: float = 1.0
-    fill_rows: int = 64
-    exact_decisions: int = 0  # positions with at most so many left are worked out
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SelfplaySpec(Message):
-    """The spec of role "selfplay": games against oneself, recorded with their training rows."""
-
-    KIND: ClassVar[int] = 34
-
-    game: str
-    options: str  # of the game, as JSON
-    games: int  # under way at a time, in two groups if they are many
-    search: bytes  # an encoded SearchSpec
-    cache: int = 0  # positions whose answers are remembered
-    believes: bool = False  # the network has beliefs: training rows say who holds which card
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MatchSpec(Message):
-    """The spec of role "match": unit u is game u of a match, its opening shared with the game beside it."""
-
-    KIND: ClassVar[int] = 35
-
-    game: str
-    options: str
-    games: int  # under way at a time
-    search: bytes
-    hero: str  # "model:NUMBER"
-    rival: str  # "model:NUMBER" or one of worker/opponents.py
-    opening: int  # random decisions before the two begin
-    rival_search: bytes = b""  # an encoded SearchSpec, where the rival does not think as the hero does
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TraverseSpec(Message):
-    """The spec of role "traverse": iterations of a sampling solver over a game's table."""
-
-    KIND: ClassVar[int] = 40
-
-    game: str
-    options: str  # of the game, as JSON
-    solver: str  # how to sample, as JSON
-    alpha: float  # how fast the past is discounted, see search/regret.py; used only when a Merged says so
-    beta: float
-    gamma: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RebuildSpec(Message):
-    """The spec of role "rebuild": stored games whose training rows shall come back, in the order of the job's units."""
-
-    KIND: ClassVar[int] = 48
-
-    game: str
-    options: str
-    seeds: Longs  # [n], of the games
-    returns: Doubles  # by seat, in the game's own units, all games' one after another
-    return_ends: Longs  # [n], where each game's returns end
-    records: bytes  # packed, one after another
-    record_ends: Longs  # [n]
-    believes: bool = False  # rows say who holds which card
-
-    def flaw(self) -> str | None:
-        if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):
-            return f"{len(self.seeds)} seeds, {len(self.return_ends)} returns, {len(self.record_ends)} records"
-        return None
-
-
-MESSAGES: tuple[type[Message], ...] = (
-    Hello, Job, Ask, Answer, Done, Game, Ack, Delta, Ping, Pong, Crash, Stop, Bye, Idle, Merged, TraverseSpec,
-    SyntheticSpec, SearchSpec, SelfplaySpec, MatchSpec, RebuildSpec,
-)  # fmt: skip
-
-
-def _rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]) -> str | None:
+def rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]) -> str | None:
     """Every row owns at least one legal action and all of them are owned."""
     if len(offsets) != n_rows + 1:
         return f"{n_rows} rows, but {len(offsets)} offsets"

@@ -19,14 +19,14 @@ from asyncplay.wire.messages import (
     Ask,
     Bye,
     Crash,
-    Delta,
-    Game,
     Hello,
     Idle,
     Job,
-    Merged,
     Message,
+    Result,
     Stop,
+    ToRole,
+    UnitResult,
 )
 from asyncplay.worker.pending import Pending
 
@@ -124,7 +124,7 @@ class Worker:
                 desk, slots = self._asked.pop(message.ticket)
                 desk.player.receive(message)
                 self._expect(desk, slots)
-            case Merged():
+            case ToRole():
                 self._desk_for(message.role).player.receive(message)
             case _:
                 raise WireError(f"a worker was sent a {type(message).__name__}")
@@ -151,9 +151,9 @@ class Worker:
     def _noted(self, desk: _Desk, message: Message) -> Message:
         """Keep a game until it is stored; remember whose ask it is, and let it speak for all players; a job's result
         says that it thinks no more."""
-        if isinstance(message, Game):
+        if isinstance(message, UnitResult):
             self._pending.keep(message)
-        if isinstance(message, Delta) and message.is_last:
+        if isinstance(message, Result) and message.ends_thinking:
             self._expected -= 1
         if not isinstance(message, Ask):
             return message

@@ -15,7 +15,8 @@ from asyncplay.engine.recorder import SLICE, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.arena import Match
-from asyncplay.wire.messages import Done, Game
+from asyncplay.methods.selfplay.messages import Game
+from asyncplay.wire.messages import Done
 
 
 async def test_a_game_is_counted_and_acknowledged_once_it_is_stored(tmp_path):

@@ -7,7 +7,14 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from asyncplay.wire.messages import MESSAGES, Ack, Ask, Delta, Game, Layout, Message, RebuildSpec, Within
+from asyncplay.methods.mccfr.messages import Delta
+from asyncplay.methods.selfplay.messages import Game, RebuildSpec
+from asyncplay.methods.synthetic.messages import SyntheticSpec
+from asyncplay.wire import codec
+from asyncplay.wire.messages import Ack, Ask, Layout, Message, Within
+
+MESSAGES = tuple(shape.cls for shape in codec._SHAPES.values())
+assert {Ask, Game, Delta, SyntheticSpec} < set(MESSAGES), "the engine's messages and those of every method"
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 SCALARS = {

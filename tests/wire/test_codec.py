@@ -10,8 +10,10 @@ from hypothesis import given
 from strategies import messages
 
 from asyncplay.errors import WireError
-from asyncplay.wire.codec import HEADER, MAX_FRAME_BYTES, decode, encode, frame_length
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Crash, Delta, Hello, Message, Ping, Stop, Within
+from asyncplay.methods.mccfr.messages import Delta
+from asyncplay.wire import codec
+from asyncplay.wire.codec import HEADER, MAX_FRAME_BYTES, decode, encode, frame_length, register
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Crash, Hello, Message, Ping, Result, Stop, Within
 
 
 def same(one: Message, other: Message) -> None:
@@ -145,6 +147,32 @@ def test_a_part_of_changes_before_the_last_says_nothing_of_the_whole(change):
     assert decode(encode(PART)[4:]).rows.tolist() == [0]
     with pytest.raises(WireError, match="a Delta contradicts itself"):
         decode(encode(dataclasses.replace(PART, **change))[4:])
+
+
+def test_a_message_travels_once_its_class_is_registered():
+    @dataclasses.dataclass(frozen=True, slots=True, eq=False)
+    class Note(Result):
+        KIND: typing.ClassVar[int] = 127
+        text: str
+
+    body = msgpack.packb([Note.KIND, 3, "hand-made"])
+    with pytest.raises(WireError, match="unknown kind 127"):
+        decode(body)
+    register(Note)
+    try:
+        same(decode(body), Note(3, "hand-made"))
+        assert encode(Note(3, "hand-made"))[HEADER.size :] == body
+    finally:
+        del codec._SHAPES[Note.KIND]
+
+
+def test_a_kind_is_registered_once():
+    @dataclasses.dataclass(frozen=True, slots=True, eq=False)
+    class Impostor(Message):
+        KIND: typing.ClassVar[int] = Ask.KIND
+
+    with pytest.raises(AssertionError, match="Impostor shares its KIND with Ask"):
+        register(Impostor)
 
 
 def mutate(body: bytes, dice: random.Random) -> bytes:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.wire.codec import HEADER, encode
-from asyncplay.wire.messages import PROTOCOL, Ack, Game, Hello, Job, Message
+from asyncplay.wire.messages import PROTOCOL, Ack, Hello, Job, Message
 from asyncplay.worker.core import Step, Worker
 
 

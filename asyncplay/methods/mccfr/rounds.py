@@ -20,9 +20,10 @@ from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.split import shares
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
+from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize
 from asyncplay.stats import RoundStats
-from asyncplay.wire.messages import Delta, Merged, Message
+from asyncplay.wire.messages import Message
 
 ROLE = "traverse"
 

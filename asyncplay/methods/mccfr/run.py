@@ -25,6 +25,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
 from asyncplay.methods.mccfr import checkpoint as past
 from asyncplay.methods.mccfr.checkpoint import TableProgress
+from asyncplay.methods.mccfr.messages import TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds
 from asyncplay.methods.sizes import WORKER_BYTES
@@ -39,7 +40,6 @@ from asyncplay.solve.flat import FlatGame
 from asyncplay.solve.mccfr import EXTERNAL, OUTCOME, SamplerSettings
 from asyncplay.solve.regret import average_policy, discount, new_table
 from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import TraverseSpec
 
 log = logging.getLogger(__name__)
 

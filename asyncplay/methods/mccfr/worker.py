@@ -8,12 +8,13 @@ import json
 from collections import deque
 from collections.abc import Iterator
 
+from asyncplay.methods.mccfr.messages import Delta, Merged, TraverseSpec
 from asyncplay.solve import deltas
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import discount
 from asyncplay.solve.solvable import compile_game
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Delta, Job, Merged, Message, TraverseSpec
+from asyncplay.wire.messages import Job, Message
 from asyncplay.worker.core import Step
 
 

@@ -13,7 +13,7 @@ from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
 from asyncplay.engine.ledger import Ledger
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.check import result_flaw
-from asyncplay.wire.messages import Game
+from asyncplay.methods.selfplay.messages import Game
 
 Points = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.payloads import Array, Floats
-from asyncplay.wire.messages import Game
 
 
 class GameFacts(NamedTuple):

@@ -17,13 +17,13 @@ from asyncplay.engine.saver import SaveSchedule
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.methods.selfplay.check import GameFacts
 from asyncplay.methods.selfplay.checkpoint import Stored
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.refill import Missing, Rebuild
 from asyncplay.model import device
 from asyncplay.model.device import Candidate
 from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
-from asyncplay.wire.messages import Game
 
 LEG_ROUNDS = 8  # how often all games at a time are played before an inline run stands still
 

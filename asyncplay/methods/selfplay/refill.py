@@ -16,11 +16,11 @@ from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.recorder import record_of
 from asyncplay.errors import WireError
+from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.payloads import Examples
 from asyncplay.records import pack
 from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import Game, RebuildSpec
 
 log = logging.getLogger(__name__)
 

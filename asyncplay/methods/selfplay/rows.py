@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import HOLDER, POSSIBLE_SHIFT, SEEN, Examples
-from asyncplay.wire.messages import Game
 
 
 def examples_of(game: Game, players: int) -> Examples:

@@ -36,6 +36,7 @@ from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import Arena, Match, Score
 from asyncplay.methods.selfplay.check import record_flaw
 from asyncplay.methods.selfplay.checkpoint import Restored, Stored, capture, losses, read_stored, restore
+from asyncplay.methods.selfplay.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
 from asyncplay.methods.selfplay.trainer import Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import net_shape, worker_bytes
 from asyncplay.model import device
@@ -51,7 +52,6 @@ from asyncplay.payloads import Ints, Positions
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.search import entries
 from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from asyncplay import games, payloads, rng
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
+from asyncplay.methods.selfplay.messages import Game, SearchSpec
 from asyncplay.search.examples import GameRows, PlayedGame
 from asyncplay.search.group import Group, SelectedRows, make_settings
 from asyncplay.search.layout import KernelSettings
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Ask, Game, SearchSpec
+from asyncplay.wire.messages import Ask
 
 
 def load_game(name: str, options: str) -> GameSpec:

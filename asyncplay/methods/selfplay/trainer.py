@@ -14,13 +14,13 @@ from asyncplay.data.replay import Draw, Replay, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Limiter
 from asyncplay.errors import WireError
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.model.backend import Backend, Prepared
 from asyncplay.model.learner import Learner, LearnerState, StepReport
 from asyncplay.model.weights import Weights, distance
 from asyncplay.payloads import Examples, Ints
 from asyncplay.stats import TrainStats
-from asyncplay.wire.messages import Game
 
 LEAST_MICRO_ROWS = 64  # a resnet's row takes 4 to 10 % longer in parts of 64, 12 to 44 % in parts of 32
 LOCKSTEP_MICRO_ROWS = 256

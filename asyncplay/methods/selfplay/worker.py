@@ -11,13 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.methods.selfplay.messages import SelfplaySpec
 from asyncplay.methods.selfplay.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 from asyncplay.payloads import Floats
 from asyncplay.search.beliefs import believing_columns
 from asyncplay.search.cache import EvaluationCache, Split
 from asyncplay.search.group import Group, SelectedRows
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Answer, Job, Message, SelfplaySpec
+from asyncplay.wire.messages import Answer, Job, Message
 from asyncplay.worker.core import Step
 
 BLOCK_ROWS = 128

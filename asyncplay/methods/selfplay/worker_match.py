@@ -16,11 +16,12 @@ from asyncplay import rng
 from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.catalogue import opponent
 from asyncplay.games.spec import GameSpec
+from asyncplay.methods.selfplay.messages import MatchSpec
 from asyncplay.methods.selfplay.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
 from asyncplay.search import layout
 from asyncplay.search.group import Group
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Answer, Job, MatchSpec, Message
+from asyncplay.wire.messages import Answer, Job, Message
 from asyncplay.worker.core import Step
 
 OPENING_STREAM = 7

@@ -8,13 +8,14 @@ import numpy as np
 
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec
+from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.selfplay.seats import load_game, tell_rows
 from asyncplay.payloads import Array
 from asyncplay.records import unpack
 from asyncplay.search import entries
 from asyncplay.search.rebuilt import notes_of, rebuild_rows
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Game, Job, Message, RebuildSpec
+from asyncplay.wire.messages import Job, Message
 from asyncplay.worker.core import Step
 
 STEP_GAMES = 4  # rebuilt at a time: with 16 the first new game after a resume came twice as late

@@ -11,11 +11,11 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.split import shares
 from asyncplay.errors import ConfigError
 from asyncplay.methods import parts as build
+from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.monitor.figures import Figures
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import SyntheticSpec
 
 PLAYERS = 2
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.wire.checksum import sim_answers
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Answer, Ask, Done, Job, Message, SyntheticSpec
+from asyncplay.wire.messages import Answer, Ask, Done, Job, Message
 from asyncplay.worker.core import Step
 
 _REPORT_UNITS = 1024

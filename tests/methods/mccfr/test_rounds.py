@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from asyncplay.engine.ledger import FATAL_DEATHS, Ledger, Piece
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
+from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import Most, Rounds
 from asyncplay.solve.deltas import REGRET, SUM, MergedTable
-from asyncplay.wire.messages import Delta, Merged
 
 OFFSETS = np.array([0, 2, 5, 7, 8, 12, 14], np.int32)
 N_ROWS, N_ENTRIES = len(OFFSETS) - 1, int(OFFSETS[-1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asyncplay.methods.selfplay.check import GameFacts, record_flaw, result_flaw
-from asyncplay.wire.messages import Game
+from asyncplay.methods.selfplay.messages import Game
 
 NAN, INF, HUGE = np.nan, np.inf, 3e38
 FACTS = GameFacts(

@@ -13,11 +13,11 @@ from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.run import NeuralRun, load_weights, save_weights, versions
 from asyncplay.rating.evaluate import Question, evaluate
 from asyncplay.records import dense, unpack
 from asyncplay.rundir.folder import RunFolder
-from asyncplay.wire.messages import Game
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 SMOKE, BLOB = CONFIGS / "smoke.toml", CONFIGS / "blob-quick.toml"

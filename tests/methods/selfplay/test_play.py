@@ -19,12 +19,13 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.arena import Match, Score, compare, score
+from asyncplay.methods.selfplay.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
 from asyncplay.methods.selfplay.run import search_spec
 from asyncplay.methods.selfplay.worker import SelfPlayer
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.search import entries
 from asyncplay.wire.codec import HEADER, decode, encode
-from asyncplay.wire.messages import Game, Job, MatchSpec, SearchSpec, SelfplaySpec
+from asyncplay.wire.messages import Job
 
 GAME = games.load("tictactoe")
 SEED = 5

@@ -23,6 +23,7 @@ from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.methods.roles import ROLES
 from asyncplay.methods.selfplay import refill as rebuild
+from asyncplay.methods.selfplay.messages import Game, SearchSpec, SelfplaySpec
 from asyncplay.methods.selfplay.refill import Missing, Rebuild
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.worker_refill import Rebuilder
@@ -31,7 +32,6 @@ from asyncplay.pools.inline import InlinePool
 from asyncplay.records import Record, sparse
 from asyncplay.search import entries
 from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import Game, SearchSpec, SelfplaySpec
 from asyncplay.worker.core import Worker
 
 SEED = 5

@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import SEEN
-from asyncplay.wire.messages import Game
 
 SHAPE = NetShape("mlp", features=2, actions=10, players=4)
 GAME = Game(

@@ -18,6 +18,7 @@ from asyncplay.data.replay import Replay, Window, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Balance, Limiter, SampleRatio
 from asyncplay.errors import AsyncplayError, WireError
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.trainer import LEAST_MICRO_ROWS, Published, Publishing, Trainer, even_rows, micro_rows
 from asyncplay.model.backend import Prepared
@@ -27,7 +28,6 @@ from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights
 from asyncplay.payloads import Positions
-from asyncplay.wire.messages import Game
 
 SHAPE = NetShape("mlp", features=4, actions=4, players=2, width=16, blocks=1)
 MIRROR = np.array([[0, 1, 2, 3], [3, 2, 1, 0]], np.int32)  # of features and of actions

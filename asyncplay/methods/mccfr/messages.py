@@ -1,0 +1,61 @@
+"""What the rounds of a sampling solver send."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from asyncplay.wire.codec import register
+from asyncplay.wire.messages import Count, Doubles, Ints, Message, Result, ToRole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delta(Result):
+    """Worker → coordinator: what a job changed in the rows of a table, or a part of it."""
+
+    KIND: ClassVar[int] = 8
+
+    is_last: bool  # the job is finished with this part; before it, nothing of the job counts
+    iterations: Count  # that were done for the job; 0 in all parts but the last
+    nodes: Count  # visited for them; likewise
+    utility: float  # of the first player, over the job's iterations; likewise
+    rows: Ints  # [m], the touched rows
+    regrets: Doubles  # [sum of the touched rows' actions], differences
+    sums: Doubles  # likewise, of the strategy sums
+
+    @property
+    def ends_thinking(self) -> bool:
+        return self.is_last
+
+    def flaw(self) -> str | None:
+        if len(self.regrets) != len(self.sums):
+            return "regrets and sums differ in length"
+        if not self.is_last and (self.iterations or self.nodes or self.utility or len(self.rows) == 0):
+            return "a part before the last that has no rows or says what the whole job did"
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged(ToRole):
+    """Coordinator → worker, before a job: the regrets of rows that changed since the last word about them."""
+
+    KIND: ClassVar[int] = 20
+
+    period: int  # discounts of the whole table so far, these rows included
+    rows: Ints  # [m]
+    regrets: Doubles  # [sum of the rows' actions], as they are now
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraverseSpec(Message):
+    """The spec of role "traverse": iterations of a sampling solver over a game's table."""
+
+    KIND: ClassVar[int] = 40
+
+    game: str
+    options: str  # of the game, as JSON
+    solver: str  # how to sample, as JSON
+    alpha: float  # how fast the past is discounted, see search/regret.py; used only when a Merged says so
+    beta: float
+    gamma: float
+
+
+register(Delta, Merged, TraverseSpec)

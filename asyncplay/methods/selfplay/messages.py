@@ -1,0 +1,139 @@
+"""What self-play, matches and the refill of a window send."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from asyncplay.wire.codec import register
+from asyncplay.wire.messages import (
+    Bytes,
+    Count,
+    Doubles,
+    FeatureRows,
+    FloatRows,
+    Floats,
+    Ints,
+    Longs,
+    Message,
+    ShortRows,
+    UnitResult,
+    rows_flaw,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Game(UnitResult):
+    """Worker → coordinator: a finished game, its record and its training rows."""
+
+    KIND: ClassVar[int] = 6
+
+    seed: Count
+    reason: str  # why it ended
+    returns: Doubles  # [P], by seat, in the game's own units
+    outcome: Floats  # [P], by seat, -1 to 1: on the network's scale, or who won a game of several stages
+    actions: Ints  # [all decisions]
+    decisions: Ints  # [n], which decision each row is
+    seats: Bytes  # [n], who decided
+    versions: Ints  # [n], of the weights that were asked
+    features: FeatureRows  # [n, F]
+    legal: Ints  # [L]
+    offsets: Ints  # [n + 1]
+    targets: Floats  # [L], the search's policy
+    values: FloatRows  # [n, P], entry k for the seat k places to the left of who decided; -1 to 1
+    holders: ShortRows = field(
+        default_factory=lambda: np.zeros((0, 0), np.int16)
+    )  # [n, C], who has which card, if asked
+
+    def flaw(self) -> str | None:
+        n_rows = len(self.features)
+        if not len(self.decisions) == len(self.seats) == len(self.versions) == n_rows:
+            return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
+        if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
+            return "targets or outcome of another length than what they belong to"
+        if self.values.shape != (n_rows, len(self.outcome)):
+            return f"values of shape {self.values.shape} for {n_rows} rows of {len(self.outcome)} seats"
+        if self.holders.size and len(self.holders) != n_rows:
+            return f"holders of shape {self.holders.shape} for {n_rows} rows"
+        if n_rows and int(self.legal.min()) < 0:
+            return "a negative action"
+        return rows_flaw(n_rows, self.legal, self.offsets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchSpec(Message):
+    """How a search thinks; travels inside other specs."""
+
+    KIND: ClassVar[int] = 33
+
+    simulations: int
+    leaves: int  # rows a tree may ask for at a time; those after the first while a block has less than ``fill_rows``
+    c_puct: float
+    first_play_reduction: float
+    noise_alpha: float
+    noise_weight: float
+    temperatures: Doubles  # by decision of the game or round, the last one for the rest
+    worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
+    candidates: int = 1  # worlds drawn for each imagined one, for a network with beliefs to choose from
+    quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
+    full_share: float = 1.0  # of the decisions that are, otherwise
+    root: str = "puct"  # or "gumbel"
+    gumbel_actions: int = 16
+    gumbel_visits: float = 50.0
+    gumbel_scale: float = 1.0
+    fill_rows: int = 64
+    exact_decisions: int = 0  # positions with at most so many left are worked out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelfplaySpec(Message):
+    """The spec of role "selfplay": games against oneself, recorded with their training rows."""
+
+    KIND: ClassVar[int] = 34
+
+    game: str
+    options: str  # of the game, as JSON
+    games: int  # under way at a time, in two groups if they are many
+    search: bytes  # an encoded SearchSpec
+    cache: int = 0  # positions whose answers are remembered
+    believes: bool = False  # the network has beliefs: training rows say who holds which card
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchSpec(Message):
+    """The spec of role "match": unit u is game u of a match, its opening shared with the game beside it."""
+
+    KIND: ClassVar[int] = 35
+
+    game: str
+    options: str
+    games: int  # under way at a time
+    search: bytes
+    hero: str  # "model:NUMBER"
+    rival: str  # "model:NUMBER" or one of worker/opponents.py
+    opening: int  # random decisions before the two begin
+    rival_search: bytes = b""  # an encoded SearchSpec, where the rival does not think as the hero does
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RebuildSpec(Message):
+    """The spec of role "rebuild": stored games whose training rows shall come back, in the order of the job's units."""
+
+    KIND: ClassVar[int] = 48
+
+    game: str
+    options: str
+    seeds: Longs  # [n], of the games
+    returns: Doubles  # by seat, in the game's own units, all games' one after another
+    return_ends: Longs  # [n], where each game's returns end
+    records: bytes  # packed, one after another
+    record_ends: Longs  # [n]
+    believes: bool = False  # rows say who holds which card
+
+    def flaw(self) -> str | None:
+        if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):
+            return f"{len(self.seeds)} seeds, {len(self.return_ends)} returns, {len(self.record_ends)} records"
+        return None
+
+
+register(Game, SearchSpec, SelfplaySpec, MatchSpec, RebuildSpec)
