@@ -8,10 +8,11 @@ import numpy as np
 
 from asyncplay.data.store import Durability, open_read_only, open_store, read_kept, read_units
 from asyncplay.data.writer import CommitPolicy
-from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Books, Ledger
 from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
+from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import HEADER, decode
@@ -77,12 +78,12 @@ class Rig:
         self.folder, self.counted = folder, []
         self.dispatcher = Dispatcher(Nobody())
         assignment = Assignment("selfplay", b"", seed=0, chunk=4, low_water=4)
-        self.work = Work(assignment, Ledger(total), on_game=lambda game: self.counted.append(game.unit))
+        self.work = UnitWork(assignment, Ledger(total), finished=lambda game: self.counted.append(game.unit))
         self.store = open_store(folder, {}, durability)
         self.run_folder = RunFolder(folder, retry_s=0.02)
-        self.recorder = GameRecorder(self.run_folder, self.store, limits, is_lockstep=is_lockstep)
-        self.recorder.join(self.dispatcher, self.work)
-        self.dispatcher.add(self.work)
+        parts = (self.run_folder, self.store, limits, self.dispatcher, self.work)
+        self.recorder = GameRecorder(*parts, is_lockstep=is_lockstep)
+        self.dispatcher.add(self.work, self.recorder)
 
     @property
     def books(self) -> Books:

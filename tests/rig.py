@@ -12,11 +12,11 @@ import numba
 import numpy as np
 
 from asyncplay.config.live import LiveSettings
-from asyncplay.engine.dispatch import Assignment, Work
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.supervise import Patience
+from asyncplay.engine.work import Assignment, Work
 from asyncplay.methods.roles import ROLES, be_worker
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.methods.synthetic.worker import SyntheticPlayer

@@ -16,17 +16,17 @@ from methods.selfplay.test_neural import tiny
 from asyncplay import games, rng
 from asyncplay.archive.replaying import Referee
 from asyncplay.data.reader import read_games, reading
+from asyncplay.data.store import record_of
 from asyncplay.engine import ledger
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.ledger import Books
 from asyncplay.engine.loop import run_loop
-from asyncplay.engine.recorder import record_of
 from asyncplay.engine.supervise import Patience
 from asyncplay.methods.mccfr.messages import Delta
-from asyncplay.methods.mccfr.run import TabularRun
+from asyncplay.methods.mccfr.run import MccfrRun
 from asyncplay.methods.roles import ROLES
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.pools.local import LocalPool
 from asyncplay.records import pack
 from asyncplay.wire.codec import HEADER, encode
@@ -52,7 +52,7 @@ def check_books(books: Books) -> None:
     assert books.reissued == books.lost
 
 
-async def see_through(running: NeuralRun | TabularRun, engine: Engine, spent: asyncio.Event) -> None:
+async def see_through(running: SelfplayRun | MccfrRun, engine: Engine, spent: asyncio.Event) -> None:
     """Until all is said; then the liars leave and what is under way is finished."""
     async with asyncio.TaskGroup() as group:
         group.create_task(running.run())
@@ -76,7 +76,7 @@ class Selfplay:
         self._dice, self._liar = random.Random(5), None
         config = tiny(pool={"kind": "local"}, train={"units": "0"}, store={"durability": "process"})
         self._seed = config.train.seed
-        self.run = NeuralRun(config, folder, lambda line: None)
+        self.run = SelfplayRun(config, folder, lambda line: None)
         self.run.engine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
         self.run.engine.supervisor.patience = LONG
 
@@ -149,7 +149,7 @@ class Solving:
         folder.mkdir()
         self.honest, self.tally = Witness(0, os.getpid(), ROLES), Tally(10**9)
         self._dice = random.Random(6)
-        self.run = TabularRun(small(units=6000, workers=4), folder, lambda line: None)
+        self.run = MccfrRun(small(units=6000, workers=4), folder, lambda line: None)
         self.run.engine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
         self.run.engine.supervisor.patience = LONG
 
@@ -172,7 +172,7 @@ def test_lies_about_a_table_leave_it_as_it_would_have_been_to_the_bit(tmp_path):
     hostile = Solving(tmp_path / "hostile")
     run_loop(asyncio.wait_for(hostile.run.run(), 200))
     (tmp_path / "calm").mkdir()
-    calm = TabularRun(small(units=6000, workers=4), tmp_path / "calm", lambda line: None)
+    calm = MccfrRun(small(units=6000, workers=4), tmp_path / "calm", lambda line: None)
     run_loop(asyncio.wait_for(calm.run(), 200))
 
     tally = hostile.tally
@@ -189,18 +189,18 @@ def lied_to_through_pipes(folder: Path, n_frames: int) -> None:
     teacher = Witness(0, os.getpid(), ROLES)
     config = tiny(pool={"kind": "local"}, train={"units": "0"}, store={"durability": "process"})
     (folder / "lesson").mkdir()
-    lesson = NeuralRun(tiny(pool={"workers": "1"}, train={"units": "40"}), folder / "lesson", lambda line: None)
+    lesson = SelfplayRun(tiny(pool={"workers": "1"}, train={"units": "40"}), folder / "lesson", lambda line: None)
     lesson.engine.supervisor.pool = MixedPool(teacher, Tally(0), lambda job: None)
     run_loop(asyncio.wait_for(lesson.run(), 200))
     game, ask = (next(sent for sent in teacher.sent if isinstance(sent, kind)) for kind in (Game, Ask))
     (folder / "count").write_text("0")
     bodies = [encode(message)[HEADER.size :] for message in (game, ask)]
-    run = NeuralRun(config, folder, lambda line: None)
+    run = SelfplayRun(config, folder, lambda line: None)
     run.engine.supervisor.pool = LocalPool(LiarEntry(folder / "count", n_frames, *bodies, config.train.seed))
     run.engine.supervisor.patience = LONG
     counted: dict[int, Game] = {}
-    take = run.engine.work.on_game
-    run.engine.work.on_game = lambda played: (counted.update({played.unit: played}), take(played))[1]
+    take = run.engine.work.finished
+    run.engine.work.finished = lambda played: (counted.update({played.unit: played}), take(played))[1]
 
     async def main() -> None:
         spent = asyncio.Event()

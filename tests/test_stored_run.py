@@ -11,18 +11,18 @@ from methods.selfplay.test_neural import tiny
 from asyncplay.data.store import open_read_only, read_kept, read_units
 from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import run_loop
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 
 N_GAMES = 150
 
 pytestmark = pytest.mark.process
 
 
-async def play(folder: Path) -> NeuralRun:
+async def play(folder: Path) -> SelfplayRun:
     """Kill a worker as soon as a game has been counted."""
     config = tiny(pool={"kind": "local"}, train={"units": str(N_GAMES)}, store={"commit_games": "8"})
-    run = NeuralRun(config, folder, lambda line: None)
-    take, victims = run.engine.work.on_game, []
+    run = SelfplayRun(config, folder, lambda line: None)
+    take, victims = run.engine.work.finished, []
 
     def kill_one(game) -> None:
         if not victims:
@@ -30,7 +30,7 @@ async def play(folder: Path) -> NeuralRun:
             os.kill(victims[0], signal.SIGKILL)
         take(game)
 
-    run.engine.work.on_game = kill_one
+    run.engine.work.finished = kill_one
     async with asyncio.timeout(100):
         await run.run()
     assert len(victims) == 1
@@ -38,7 +38,7 @@ async def play(folder: Path) -> NeuralRun:
 
 
 def test_a_killed_worker_costs_no_game_and_doubles_none(tmp_path):
-    runs: list[NeuralRun] = []
+    runs: list[SelfplayRun] = []
 
     async def main() -> int:
         runs.append(await play(tmp_path))

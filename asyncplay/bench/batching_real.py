@@ -14,7 +14,7 @@ from asyncplay.bench.outside import until
 from asyncplay.config.loading import load
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.loop import run_loop
-from asyncplay.methods.synthetic.run import make_spine
+from asyncplay.methods.synthetic.run import make_engine
 
 SLOTS, THINK = 512, "exponential"
 LOAD = {
@@ -33,7 +33,7 @@ def measure() -> dict[str, list[dict[str, Any]]]:
 
 
 async def _measure(rates: dict[str, list[float]]) -> int:
-    engine = make_spine(load(None, LOAD))
+    engine = make_engine(load(None, LOAD))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(engine.run())
         await until(lambda: engine.evaluator.stats().batches >= 1000)

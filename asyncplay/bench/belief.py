@@ -8,8 +8,10 @@ import numpy as np
 from asyncplay.config.loading import Config
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
-from asyncplay.methods.selfplay.run import choose_backend, load_game, load_weights, open_model, search_spec, versions
+from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
+from asyncplay.methods.selfplay.run import load_weights, versions
 from asyncplay.methods.selfplay.seats import candidates_of, settings_of, unit_seed
+from asyncplay.methods.selfplay.thinking import search_spec
 from asyncplay.model.backend import Backend
 from asyncplay.model.belief import nats
 from asyncplay.payloads import Estimates, Positions

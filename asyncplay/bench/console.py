@@ -24,7 +24,7 @@ from asyncplay.bench.outside import until
 from asyncplay.config.loading import Config, load
 from asyncplay.console.view import View
 from asyncplay.engine.loop import run_loop
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
@@ -84,7 +84,7 @@ class _Bench:
     """A run, and the console that is put on it in every other window."""
 
     def __init__(self, folder: Path, screen: int) -> None:
-        self._run = NeuralRun(bench_config(), folder, lambda line: None)
+        self._run = SelfplayRun(bench_config(), folder, lambda line: None)
         self._screen = screen
         subject = Subject("tictactoe", str(folder), self._run.figures, self._run.engine.settings)
         self._monitor = Monitor(

@@ -14,7 +14,7 @@ from typing import Any
 from asyncplay.bench.outside import until
 from asyncplay.config.loading import load
 from asyncplay.engine.loop import run_loop
-from asyncplay.methods.mccfr.run import MB, TabularRun
+from asyncplay.methods.mccfr.run import MB, MccfrRun
 from asyncplay.solve import solvable
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
 
@@ -62,7 +62,7 @@ def _rate(workers: int, iterations: int) -> float:
     merges: list[tuple[float, int]] = []
 
     async def main(folder: Path) -> int:
-        run = TabularRun(config, folder, lambda line: None)
+        run = MccfrRun(config, folder, lambda line: None)
         run.rounds.on_merged = lambda: merges.append((time.perf_counter(), run.rounds.stats.nodes))
         engine = run.engine
         engine.dispatcher.hold(engine.work, HELD, True)

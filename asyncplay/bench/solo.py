@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from asyncplay.bench.tally import Tally
 from asyncplay.config.loading import Config
 from asyncplay.games.sampling import random_rows
-from asyncplay.methods.selfplay.run import load_game, open_model, search_spec
+from asyncplay.methods.selfplay.network import load_game, open_model
 from asyncplay.methods.selfplay.seats import settings_of, unit_seed
+from asyncplay.methods.selfplay.thinking import search_spec
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from asyncplay.config.loading import load
+from asyncplay.engine.ledger import shares
 from asyncplay.engine.loop import run_loop
-from asyncplay.engine.split import shares
-from asyncplay.methods.mccfr.run import TabularRun
+from asyncplay.methods.mccfr.run import MccfrRun
 
 MOST_ITERATIONS, MOST_WORKERS = 1000, 256
 REAL = ((100, 8), (100, 128), (1000, 3))
@@ -33,10 +33,10 @@ def run_really(iterations: int, workers: int) -> dict[str, int]:
             "pool": {"workers": str(workers)},
         },
     )
-    runs: list[TabularRun] = []
+    runs: list[MccfrRun] = []
 
     async def main(folder: Path) -> int:
-        runs.append(TabularRun(config, folder, lambda line: None))
+        runs.append(MccfrRun(config, folder, lambda line: None))
         await runs[0].run()
         return 0
 

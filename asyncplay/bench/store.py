@@ -10,7 +10,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -22,14 +22,15 @@ from asyncplay.bench.outside import until
 from asyncplay.config.loading import Config
 from asyncplay.data.entries import GameEntry, Note, Written
 from asyncplay.data.store import Durability, Store, open_read_only, open_store
-from asyncplay.engine.dispatch import Arrival, Assignment, Dispatcher, Work
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.evaluator import Evaluator
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
+from asyncplay.engine.work import Arrival, Assignment, UnitWork
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.payloads import offsets_of
 from asyncplay.pools.link import Link
 from asyncplay.rundir.folder import RunFolder
@@ -64,11 +65,13 @@ class SlowStore(Store):
 class Auditor:
     """Looks over the dispatcher's shoulder: is each game that is settled in the database already?"""
 
-    def __init__(self, folder: Path, settle: Callable[[list[tuple[Arrival, bool]]], None]) -> None:
-        self._reader, self._settle = open_read_only(folder), settle
+    def __init__(self, folder: Path, dispatcher: Dispatcher) -> None:
+        self._reader, self._settle = open_read_only(folder), dispatcher.settle
         self.settled = self.early = 0
+        dispatcher.settle = self.settle  # type: ignore[method-assign]  # the recorder calls it there
 
-    def settle(self, arrivals: list[tuple[Arrival, bool]]) -> None:
+    def settle(self, arrivals: Iterable[tuple[Arrival, bool]]) -> None:
+        arrivals = list(arrivals)
         self.settled += sum(is_new for _, is_new in arrivals)
         stored = int(self._reader.execute("SELECT ifnull(max(number), 0) FROM games").fetchone()[0])
         self.early += max(self.settled - stored, 0)
@@ -135,14 +138,12 @@ class _Flood:
     async def run(self, seconds: float) -> int:
         slow = SlowStore.over(open_store(self._folder, {}, self._level))
         slow.delay_s = self._added_s
-        recorder = GameRecorder(RunFolder(self._folder), slow, RecorderLimits())
         dispatcher = Dispatcher(cast(Evaluator, _Unasked()))
+        auditor = Auditor(self._folder, dispatcher)
         assignment = Assignment("none", b"", seed=0, chunk=AHEAD // 4, low_water=AHEAD)
-        work = Work(assignment, Ledger(None), on_game=lambda game: None)
-        recorder.join(dispatcher, work)
-        auditor = Auditor(self._folder, recorder.settle)
-        recorder.settle = auditor.settle
-        dispatcher.add(work)
+        work = UnitWork(assignment, Ledger(None), finished=lambda game: None)
+        recorder = GameRecorder(RunFolder(self._folder), slow, RecorderLimits(), dispatcher, work)
+        dispatcher.add(work, recorder)
         async with recorder, asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._play(dispatcher)), group.create_task(self._listen_for_pauses())]
             began_s = time.perf_counter()
@@ -217,11 +218,10 @@ class _Run:
             run_loop(self._watch(Path(place), n_pairs, window_s))
 
     async def _watch(self, folder: Path, n_pairs: int, window_s: float) -> int:
-        neural = NeuralRun(_run_config(), folder, lambda line: None)
+        neural = SelfplayRun(_run_config(), folder, lambda line: None)
         recorder, books = neural.recorder, neural.engine.ledger.books
         recorder.store = slow = SlowStore.over(recorder.store)
-        auditor = Auditor(folder, recorder.settle)
-        recorder.settle = auditor.settle
+        auditor = Auditor(folder, neural.engine.dispatcher)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(neural.run())
             await until(lambda: books.done > 0)
@@ -245,7 +245,7 @@ def _run_config() -> Config:
     return config.model_copy(update={"search": config.search.model_copy(update={"games": RUN_GAMES})})
 
 
-async def _rows_per_s(neural: NeuralRun, seconds: float) -> float:
+async def _rows_per_s(neural: SelfplayRun, seconds: float) -> float:
     rows, began_s = neural.engine.evaluator.stats().rows, time.perf_counter()
     await asyncio.sleep(seconds)
     return (neural.engine.evaluator.stats().rows - rows) / (time.perf_counter() - began_s)

@@ -19,7 +19,7 @@ from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally
 from asyncplay.bench.watched import play_rounds
 from asyncplay.engine.loop import run_loop
-from asyncplay.methods.selfplay.run import load_game
+from asyncplay.methods.selfplay.network import load_game
 from asyncplay.search import entries
 
 COUNTS = (1, 2, 4, 8, 16)

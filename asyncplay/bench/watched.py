@@ -18,7 +18,8 @@ from asyncplay.bench.tally import Tally, whole_rounds
 from asyncplay.config.loading import Config
 from asyncplay.engine.lane import Finish, Task
 from asyncplay.games.sampling import random_rows
-from asyncplay.methods.selfplay.run import SAMPLE_ROWS, NeuralRun, open_model
+from asyncplay.methods.selfplay.network import SAMPLE_ROWS, open_model
+from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate
@@ -82,7 +83,7 @@ class Watched:
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.config = config
-        self.neural = NeuralRun(config, folder, lambda line: None)
+        self.neural = SelfplayRun(config, folder, lambda line: None)
 
     @property
     def under_way(self) -> int:

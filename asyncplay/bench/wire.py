@@ -21,7 +21,7 @@ import numpy as np
 
 from asyncplay.bench.outside import until
 from asyncplay.config.live import LiveSettings
-from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint, Evaluator
 from asyncplay.engine.lane import Finish, Lane
@@ -29,6 +29,7 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.supervise import Member, Phase
 from asyncplay.engine.tuner import Tuner
+from asyncplay.engine.work import Assignment, Work
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.pools.link import Link
 from asyncplay.pools.local import LocalPool
@@ -60,9 +61,8 @@ def _row(n_rows: int, row_bytes: int) -> dict[str, Any]:
 def _stages_us(n_rows: int, row_bytes: int) -> list[float]:
     """CPU time a row of whole batches, in windows."""
     evaluator = Evaluator(
-        LiveSettings(timeout_ms=None, max_rows=1024), Tuner(seed=0), hard_cap_s=1, max_queued_rows=1 << 20
+        LiveSettings(timeout_ms=None, max_rows=1024), Tuner(seed=0), Lane(), hard_cap_s=1, max_queued_rows=1 << 20
     )
-    evaluator.join(Lane())
     evaluator.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
     member = Member(0, Phase.READY, 0.0, link=cast(Link, _Sink()), has_work=True)
     body = _question(n_rows, row_bytes)[HEADER.size :]

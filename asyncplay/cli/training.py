@@ -238,12 +238,12 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Res
 
         return SyntheticRun(config, folder, say)
     if config.solve.method != "off":
-        from asyncplay.methods.mccfr.run import TabularRun
+        from asyncplay.methods.mccfr.run import MccfrRun
 
-        return TabularRun(config, folder, say, found)
-    from asyncplay.methods.selfplay.run import NeuralRun
+        return MccfrRun(config, folder, say, found)
+    from asyncplay.methods.selfplay.run import SelfplayRun
 
-    return NeuralRun(config, folder, say, found, is_resumed=past is not None)
+    return SelfplayRun(config, folder, say, found, is_resumed=past is not None)
 
 
 async def _train(config: Config, folder: Path, showing: Showing, past: Resumed | None) -> int:

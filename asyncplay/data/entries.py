@@ -1,23 +1,46 @@
 """What is put into the store, and what came of it."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from asyncplay.payloads import Array
-from asyncplay.records import Record
+from asyncplay.payloads import Array, Floats, Ints
+
+
+class FinishedGame(Protocol):
+    """What the store reads of a finished game; the message that brought it has more."""
+
+    @property
+    def unit(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def returns(self) -> Array: ...
+    @property
+    def outcome(self) -> Floats: ...
+    @property
+    def actions(self) -> Ints: ...
+    @property
+    def decisions(self) -> Ints: ...
+    @property
+    def seats(self) -> Array: ...
+    @property
+    def versions(self) -> Ints: ...
+    @property
+    def legal(self) -> Ints: ...
+    @property
+    def offsets(self) -> Ints: ...
+    @property
+    def targets(self) -> Floats: ...
 
 
 class GameEntry(NamedTuple):
-    """A finished game."""
+    """A finished game as it came in."""
 
-    unit: int
-    time_s: float  # when it came in
+    game: FinishedGame
     worker: int
-    seed: int
-    reason: str
-    returns: Array  # float64[P]
-    outcome: Array  # float32[P]
-    record: Record
+    time_s: float
 
 
 class VersionEntry(NamedTuple):

@@ -19,9 +19,18 @@ from numpy.typing import NDArray
 
 from asyncplay.config.loading import Config
 from asyncplay.data import schema
-from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, StorePosition, VersionEntry, Written
+from asyncplay.data.entries import (
+    EventEntry,
+    FinishedGame,
+    GameEntry,
+    MetricsEntry,
+    Note,
+    StorePosition,
+    VersionEntry,
+    Written,
+)
 from asyncplay.errors import AsyncplayError
-from asyncplay.records import pack
+from asyncplay.records import Record, pack, sparse
 
 FILE = "run.sqlite"
 Durability = Literal["process", "power"]
@@ -55,9 +64,9 @@ class Store:
         """Put everything in at once; a game whose unit is there already is left as it is."""
         is_new = self._sift(games)
         kept, rows = self.kept, []
-        for game in itertools.compress(games, is_new):
-            rows.append(_game_values(game, kept))
-            kept = StorePosition(kept.number + 1, kept.games + 1, kept.rows + len(game.record.decisions))
+        for entry in itertools.compress(games, is_new):
+            rows.append(_game_values(entry, kept))
+            kept = StorePosition(kept.number + 1, kept.games + 1, kept.rows + len(entry.game.decisions))
         with _transaction(self.connection):
             self.connection.executemany(schema.INSERT_GAME, rows)
             for note in notes:
@@ -74,7 +83,7 @@ class Store:
 
     def _sift(self, games: Sequence[GameEntry]) -> list[bool]:
         """Which games are new: not in the database, which has no other writer, and not twice in here."""
-        units = [game.unit for game in games]
+        units = [entry.game.unit for entry in games]
         known = {unit for (unit,) in self.connection.execute(schema.KNOWN_UNITS, (json.dumps(units),))}
         is_new = []
         for unit in units:
@@ -247,25 +256,30 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _game_values(game: GameEntry, kept: StorePosition) -> tuple[object, ...]:
-    record = game.record
-    versions = record.versions.tolist()
+def record_of(game: FinishedGame) -> Record:
+    """What of a finished game is stored beside its ending."""
+    policies = sparse(game.legal, game.offsets, game.targets)
+    return Record(game.actions, game.decisions, game.seats, game.versions, *policies)
+
+
+def _game_values(entry: GameEntry, kept: StorePosition) -> tuple[object, ...]:
+    game, versions = entry.game, entry.game.versions.tolist()
     values = (
         kept.number + 1,
         game.unit,
-        game.time_s,
-        game.worker,
+        entry.time_s,
+        entry.worker,
         game.seed,
         len(game.returns),
-        len(record.actions),
+        len(game.actions),
         game.reason,
         json.dumps(game.returns.tolist()),
         json.dumps(game.outcome.tolist()),
         min(versions, default=None),
         max(versions, default=None),
         kept.rows,
-        len(record.decisions),
-        pack(record),
+        len(game.decisions),
+        pack(record_of(game)),
     )
     return (*values, row_crc(values))
 

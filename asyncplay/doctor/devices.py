@@ -2,7 +2,7 @@
 
 from asyncplay.config.loading import Config
 from asyncplay.doctor.finding import Finding
-from asyncplay.methods.selfplay import run as neural
+from asyncplay.methods.selfplay import network
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
@@ -17,20 +17,20 @@ FLIGHT_ROWS = 1024
 
 def look_at_devices(config: Config) -> list[Finding]:
     """The speed of every backend; of an accelerator also how batches, copies and a second batch in flight pay."""
-    game = neural.load_game(config)
+    game = network.load_game(config)
     shape = net_shape(config, game)
     weights = snapshot(build_net(shape, config.train.seed))
-    choice = neural.choose_backend(config, shape, weights, game)
-    sample, integers = neural.sample_positions(game), Candidate("onnx-int8", device.usable_cores())
+    choice = network.choose_backend(config, shape, weights, game)
+    sample, integers = network.sample_positions(game), Candidate("onnx-int8", device.usable_cores())
 
     def open_integers(option: Candidate) -> Backend:
         return device.open_backend(option.backend, shape, weights, 0, option.threads, sample=sample)
 
-    choice = choice.with_figures(device.choose([integers], open_integers, sample, budget_s=neural.FIGURE_S).figures)
+    choice = choice.with_figures(device.choose([integers], open_integers, sample, budget_s=network.FIGURE_S).figures)
     found = [judge_choice(choice, f"{shape.kind} {shape.blocks} x {shape.width} of {game.name}")]
     for option in dict.fromkeys(figure.candidate for figure in choice.figures):
         if option.backend not in device.ON_CPU:
-            backend = neural.open_model(config, shape, weights, 0, option)
+            backend = network.open_model(config, shape, weights, 0, option)
             found += look_at_accelerator(option.backend, backend, sample)
     return found
 

@@ -1,18 +1,22 @@
-"""The parts of a run put together: workers, their supervision, the queue and the device lane."""
+"""The parts of a run put together: workers, their supervision, the queue, the device lane and the recorder."""
 
 import asyncio
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from asyncplay.config.live import LiveSettings
-from asyncplay.engine.dispatch import Dispatcher, Work
+from asyncplay.data.store import Store
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.evaluator import Endpoint, Evaluator, Thinkers
 from asyncplay.engine.lane import Lane
 from asyncplay.engine.ledger import Ledger
-from asyncplay.engine.recorder import GameRecorder
-from asyncplay.engine.supervise import Patience, Supervisor
+from asyncplay.engine.recorder import GameRecorder, RecorderLimits
+from asyncplay.engine.supervise import Member, Patience, Supervisor
 from asyncplay.engine.tuner import Lockstep, Tuner
+from asyncplay.engine.work import UnitWork, Work
 from asyncplay.pools.link import Pool
+from asyncplay.rundir.folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +27,17 @@ class QueueLimits:
     max_queued_rows: int = 65_536
 
 
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where the games of a run's work are stored before they count."""
+
+    folder: RunFolder
+    store: Store
+    limits: RecorderLimits
+
+
 class Engine:
-    """One run's machinery, from the pool to the device.
+    """One run's machinery, from the pool to the device. It knows no method.
 
     Lifetime: ``run`` from the first worker's start to the last one's end. ``drain`` ends it when all issued work
     is back, ``halt`` at once; both may be called from a signal handler of the loop.
@@ -41,33 +54,37 @@ class Engine:
         patience: Patience = Patience(),  # noqa: B008  # frozen
         depth: int = 1,
         is_lockstep: bool = False,
-        recorder: GameRecorder | None = None,
+        storage: Storage | None = None,
+        say: Callable[[str], None] = lambda line: None,
+        on_death: Callable[[Member], None] = lambda member: None,
     ) -> None:
-        """``work`` is the run's own; when it is settled the run is over. ``recorder`` stores its games; opened and
-        closed by whoever made it.
+        """``work`` is the run's own; when it is settled the run is over. ``storage``: of a ``UnitWork`` whose results
+        are stored; such an engine runs inside ``async with engine.recorder``.
 
         ``is_lockstep``: what happens depends on the order of frames alone, never on the clock, so that with an
-        inline pool a run can be repeated exactly.
+        inline pool a run can be repeated exactly. ``on_death`` is called with workers that ended unasked.
         """
-        self.settings, self.work, self.is_lockstep = settings, work, is_lockstep
+        self.settings, self.work, self._is_lockstep = settings, work, is_lockstep
         self.lane = Lane(depth, is_inline=is_lockstep)
         self.tuner = Lockstep() if is_lockstep else Tuner(seed=work.assignment.seed)
         self.evaluator = Evaluator(
             settings,
             self.tuner,
+            self.lane,
             hard_cap_s=math.inf if is_lockstep else limits.hard_cap_s,
             max_queued_rows=limits.max_queued_rows,
             depth=depth,
             thinkers=self._thinkers,
-            on_full=self._pause,
+            on_full=self._pause_reading,
         )
-        self.evaluator.join(self.lane)
-        self.dispatcher = Dispatcher(self.evaluator)
-        self.recorder = recorder
-        if recorder is not None:
-            recorder.join(self.dispatcher, work)
-        self.dispatcher.add(work)
-        self.supervisor = Supervisor(pool, workers, self.dispatcher, patience)
+        self.dispatcher = Dispatcher(self.evaluator, on_death=on_death)
+        self.recorder: GameRecorder | None = None
+        if storage is not None:
+            assert isinstance(work, UnitWork), "only results of single units can be stored"
+            parts = (storage.folder, storage.store, storage.limits, self.dispatcher, work)
+            self.recorder = GameRecorder(*parts, is_lockstep=is_lockstep)
+        self.dispatcher.add(work, self.recorder)
+        self.supervisor = Supervisor(pool, workers, self.dispatcher, patience, say=say)
         self._halt = asyncio.Event()
         settings.listen(self._settings_changed)
 
@@ -80,14 +97,14 @@ class Engine:
 
     def drain(self) -> None:
         """Issue nothing new, and end when what was issued is done."""
-        self.dispatcher.close(self.work)
+        self.work.close()
 
     def halt(self) -> None:
         """End now; what is under way is counted as lost."""
         self._halt.set()
 
     async def run(self) -> None:
-        """Work until the ledger is settled or somebody halts; raise what ended a part of it."""
+        """Work until the ledger is settled or the run is halted; raise what ended a part of it."""
         async with asyncio.TaskGroup() as group:
             services = [group.create_task(self.lane.run()), group.create_task(self.supervisor.run())]
             if self.recorder is not None:
@@ -105,8 +122,8 @@ class Engine:
         if workers is not None and workers != self.supervisor.workers:
             self.supervisor.resize(workers)
 
-    def _pause(self, is_full: bool) -> None:
+    def _pause_reading(self, is_full: bool) -> None:
         self.supervisor.pause(is_full)
 
     def _thinkers(self, now_s: float) -> Thinkers:
-        return self.supervisor.thinkers(-math.inf if self.is_lockstep else now_s)  # nobody is late before all time
+        return self.supervisor.thinkers(-math.inf if self._is_lockstep else now_s)  # no worker is late before all time

@@ -77,6 +77,7 @@ class Evaluator:
         self,
         settings: LiveSettings,
         tuner: Tuner | Lockstep,
+        lane: Lane,
         *,
         hard_cap_s: float,
         max_queued_rows: int,
@@ -84,7 +85,7 @@ class Evaluator:
         thinkers: Callable[[float], Thinkers] = lambda now_s: Thinkers(0, 0.0),
         on_full: Callable[[bool], None] = lambda is_full: None,
     ) -> None:
-        self._settings, self._tuner = settings, tuner
+        self._settings, self._tuner, self._lane = settings, tuner, lane
         self._hard_cap_s, self._max_queued_rows, self._depth = hard_cap_s, max_queued_rows, depth
         self._thinkers, self._on_full = thinkers, on_full
         self._endpoints: dict[int, Endpoint] = {}
@@ -96,15 +97,11 @@ class Evaluator:
         self._since_s = self._waited_row_s = 0.0
         self._free_at_s = 0.0
         self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
-        self._lane: Lane | None = None
         self._done_rows = self._done_batches = 0
         self._asked_rows = self._extra_rows = self._spared_rows = 0
         self._batch_rows, self._wait_s = Histogram(), Histogram()
         settings.listen(self._settings_changed)
-
-    def join(self, lane: Lane, *, share: float = 1.0) -> None:
-        self._lane = lane
-        lane.attach(self, share=share)
+        lane.attach(self, share=1.0)
 
     def serve(self, model: int, endpoint: Endpoint) -> None:
         """Answer asks for ``model`` from now on; an endpoint may be replaced between two batches."""
@@ -126,8 +123,7 @@ class Evaluator:
 
     def wake(self) -> None:
         """Who is waited for may have changed."""
-        if self._lane is not None:
-            self._lane.wake()
+        self._lane.wake()
 
     def forget(self, owner: int) -> None:
         """Drop what ``owner`` has queued: it is gone and waits no more."""
@@ -148,7 +144,7 @@ class Evaluator:
             extra_rows=self._extra_rows,
             spared_rows=self._spared_rows,
             batches=self._done_batches,
-            device_s=self._lane.busy_s(self) if self._lane is not None else 0.0,
+            device_s=self._lane.busy_s(self),
             queued_rows=self._rows,
             batch_rows=self._batch_rows,
             wait_s=self._wait_s,
@@ -240,12 +236,11 @@ class Evaluator:
 
     def _lead_s(self) -> float:
         """Where a second batch may be in flight it is launched just in time to find the device free."""
-        if self._depth == 1 or self._lane is None:
+        if self._depth == 1:
             return 0.0
         return min(LEAD * self._lane.host_s, self._tuner.fixed_s)
 
     def _landed(self, parts: list[_Part], n_rows: int, seconds: float) -> None:
-        assert self._lane is not None, "a batch landed without a lane"
         self._in_flight.popleft()
         self._done_rows += n_rows
         self._done_batches += 1

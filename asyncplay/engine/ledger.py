@@ -1,24 +1,25 @@
 """The books of work: what was issued, what came back, what was lost and issued again.
 
 A unit is numbered once and for all. At any moment ``issued == done + lost + outstanding``, and every unit
-lost is either issued again or, after it took part in the death of three workers, set aside. When nothing is
-outstanding and nothing waits, ``done + set aside`` is the number of units asked for.
+lost is either issued again or, after it took part in the death of three workers, quarantined. When nothing is
+outstanding and nothing waits, ``done + quarantined`` is the number of units asked for.
 """
 
 import math
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import count as counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.engine.split import chunks
 from asyncplay.errors import WireError
 
 FATAL_DEATHS = 3
-NOBODY = -1
+NO_WORKER = -1
+_job_numbers = counter(1)  # of all ledgers: a worker may hold jobs of several, and an old number never comes back
 
 
 class Piece(NamedTuple):
@@ -37,7 +38,7 @@ class Books:
     done: int = 0
     lost: int = 0
     reissued: int = 0
-    set_aside: int = 0
+    set_aside: int = 0  # quarantined
 
     @property
     def outstanding(self) -> int:
@@ -49,7 +50,7 @@ class _Open:
     """A job that a worker has under way."""
 
     piece: Piece
-    worker: int  # NOBODY when it died with nothing left but what waits to be stored
+    worker: int  # NO_WORKER once it has died and only results that wait to be stored are left
     is_in: NDArray[np.bool_]  # bool[piece.size], what has come back, counted as done or not yet
     n_left: int = field(init=False)
 
@@ -66,11 +67,10 @@ class Ledger:
 
     def __init__(self, total: int | None, *, is_divisible: bool = True) -> None:
         self.books = Books()
-        self.aside: list[Piece] = []
+        self.quarantine: list[Piece] = []
         self._total, self._is_divisible = total, is_divisible
-        self._fence: int | None = None
+        self._barrier: int | None = None
         self._next_unit = 0
-        self._next_job = 1
         self._returned: deque[Piece] = deque()
         self._open: dict[int, _Open] = {}
         self._tester: int | None = None
@@ -86,7 +86,7 @@ class Ledger:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all work that was asked for has come back or was set aside."""
+        """Whether all work that was asked for has come back or is quarantined."""
         return not self._open and not self.has_work
 
     @property
@@ -116,14 +116,14 @@ class Ledger:
         """How many units were never issued; None without end."""
         return None if self._total is None else max(self._total - self._next_unit, 0)
 
-    def fence(self, unit: int) -> None:
-        """Issue no fresh unit from this one on, until the fence is moved."""
-        self._fence = unit
+    def set_barrier(self, unit: int) -> None:
+        """Issue no fresh unit from this one on, until the barrier is moved."""
+        self._barrier = unit
 
     @property
-    def is_at_fence(self) -> bool:
-        """Whether all that is before the fence has come back."""
-        is_stopped = self._fence is not None and self._next_unit >= self._fence
+    def is_at_barrier(self) -> bool:
+        """Whether all units before the barrier have come back."""
+        is_stopped = self._barrier is not None and self._next_unit >= self._barrier
         return is_stopped and not self._open and not self._returned
 
     def close(self, extra: int = 0) -> None:
@@ -134,13 +134,18 @@ class Ledger:
         """The units of a job that this worker has under way."""
         return self._entry(worker, job).piece
 
+    def piece_of(self, job: int, worker: int) -> Piece | None:
+        """The units of a job, if this worker has it."""
+        entry = self._open[job]
+        return entry.piece if entry.worker == worker else None
+
     def is_open(self, job: int) -> bool:
         """Whether something of a job is still under way."""
         return job in self._open
 
-    def is_nobodys(self, job: int) -> bool:
-        """Whether the worker of an open job is gone: what is left of the job waits to be settled."""
-        return self._open[job].worker == NOBODY
+    def is_orphaned(self, job: int) -> bool:
+        """Whether the worker of an open job is gone; results of the job that have come wait to be settled."""
+        return self._open[job].worker == NO_WORKER
 
     def outstanding(self, worker: int) -> int:
         """Return how many units ``worker`` has under way."""
@@ -155,12 +160,17 @@ class Ledger:
         assert count > 0, "a job holds at least one unit"
         is_busy = self.outstanding(worker) > 0
         if self._returned and (self._returned[0].deaths == 0 or not is_busy):
-            piece = self._take_back(count)
+            piece = self._returned.popleft()
+            if piece.size > count and self._is_divisible:
+                rest = piece._replace(first=piece.first + count, size=piece.size - count)
+                self._returned.appendleft(rest)
+                piece = piece._replace(size=count)
             self.books.reissued += piece.size
             return self._book(worker, piece)
-        if is_busy and (self._is_on_trial(worker) or self._is_tester(worker)):
+        is_on_trial = any(job.piece.deaths for job in self._open.values() if job.worker == worker)
+        if is_busy and (is_on_trial or self._is_tester(worker)):
             return None
-        limits = [limit for limit in (self._total, self._fence) if limit is not None]
+        limits = [limit for limit in (self._total, self._barrier) if limit is not None]
         fresh = min([count, *(limit - self._next_unit for limit in limits)])
         if fresh <= 0:
             return None
@@ -200,7 +210,12 @@ class Ledger:
         self.books.done += 1
         pieces, self._returned = self._returned, deque()
         for piece in pieces:
-            self._returned.extend(_without(piece, unit))
+            before, after = unit - piece.first, piece.first + piece.size - unit - 1
+            if before < 0 or after < 0:
+                self._returned.append(piece)
+            else:
+                parts = ((piece.first, before), (unit + 1, after))
+                self._returned.extend(Piece(first, size, piece.deaths) for first, size in parts if size)
 
     def finish(self, worker: int, job: int) -> int:
         """Count a whole job as done at once; return its units."""
@@ -220,19 +235,10 @@ class Ledger:
         return sum(self._give_back(number, is_blamed) for number in mine)
 
     def _book(self, worker: int, piece: Piece) -> tuple[int, Piece]:
-        job = self._next_job
-        self._next_job += 1
+        job = next(_job_numbers)
         self._open[job] = _Open(piece, worker, np.zeros(piece.size, np.bool_))
         self.books.issued += piece.size
         return job, piece
-
-    def _take_back(self, count: int) -> Piece:
-        """What waits longest, no more than ``count`` units of it where it may be divided."""
-        piece = self._returned.popleft()
-        if piece.size <= count or not self._is_divisible:
-            return piece
-        self._returned.appendleft(piece._replace(first=piece.first + count, size=piece.size - count))
-        return piece._replace(size=count)
 
     def _is_tester(self, worker: int) -> bool:
         """While suspect units wait, the first worker to ask for more is given no more until it is idle."""
@@ -241,9 +247,6 @@ class Ledger:
         elif self._tester is None:
             self._tester = worker
         return self._tester == worker
-
-    def _is_on_trial(self, worker: int) -> bool:
-        return any(job.piece.deaths for job in self._open.values() if job.worker == worker)
 
     def _entry(self, worker: int, job: int) -> _Open:
         entry = self._open.get(job)
@@ -272,44 +275,37 @@ class Ledger:
             del self._open[job]
 
     def _give_back(self, number: int, is_blamed: bool) -> int:
-        """Put what has not come back among the returned; what has stays open, nobody's, until it is settled."""
+        """Return what has not come back to the queue; what has come stays open, orphaned, until it is settled.
+
+        After each death the pieces are smaller, and single units before the last, so that few are quarantined.
+        """
         job = self._open[number]
-        n_lost, deaths = int(np.count_nonzero(~job.is_in)), job.piece.deaths + is_blamed
-        for first, count in _runs(job):
-            for piece in self._cut(first, count, deaths, n_lost):
-                self._put_back(piece)
-        self.books.lost += n_lost
-        job.worker, job.is_in = NOBODY, np.ones_like(job.is_in)
-        self._close(number, job, n_lost)
-        return n_lost
-
-    def _cut(self, first: int, count: int, deaths: int, n_lost: int) -> Iterable[Piece]:
-        """Smaller pieces after each death, single units before the last, so that few are set aside."""
-        size = count
-        if self._is_divisible and deaths:
-            size = 1 if deaths >= FATAL_DEATHS - 1 else math.isqrt(n_lost)
-        return (Piece(*part, deaths) for part in chunks(first, count, max(size, 1)))
-
-    def _put_back(self, piece: Piece) -> None:
-        if piece.deaths < FATAL_DEATHS:
-            self._returned.append(piece)
-            return
-        self.aside.append(piece)
-        self.books.set_aside += piece.size
+        left, deaths = np.flatnonzero(~job.is_in), job.piece.deaths + is_blamed
+        for run in np.split(left, np.flatnonzero(np.diff(left) > 1) + 1) if len(left) else ():
+            size = len(run)
+            if self._is_divisible and deaths:
+                size = 1 if deaths >= FATAL_DEATHS - 1 else math.isqrt(len(left))
+            for part in chunks(job.piece.first + int(run[0]), len(run), max(size, 1)):
+                piece = Piece(*part, deaths)
+                if deaths < FATAL_DEATHS:
+                    self._returned.append(piece)
+                else:
+                    self.quarantine.append(piece)
+                    self.books.set_aside += piece.size
+        self.books.lost += len(left)
+        job.worker, job.is_in = NO_WORKER, np.ones_like(job.is_in)
+        self._close(number, job, len(left))
+        return len(left)
 
 
-def _runs(job: _Open) -> Iterable[tuple[int, int]]:
-    """The units of a job that have not come back, as (first, count) of each run of neighbours."""
-    left = np.flatnonzero(~job.is_in)
-    for run in np.split(left, np.flatnonzero(np.diff(left) > 1) + 1):
-        if len(run):
-            yield job.piece.first + int(run[0]), len(run)
+def shares(total: int, workers: int) -> list[int]:
+    """Return int[workers] that add up to ``total`` and differ by one at most, the larger first."""
+    assert workers > 0, "work cannot be divided among no workers"
+    base, remainder = divmod(total, workers)
+    return [base + (worker < remainder) for worker in range(workers)]
 
 
-def _without(piece: Piece, unit: int) -> Iterable[Piece]:
-    """What is left of a piece on both sides of ``unit``."""
-    last = piece.first + piece.size
-    if not piece.first <= unit < last:
-        return [piece]
-    parts = [(piece.first, unit - piece.first), (unit + 1, last - unit - 1)]
-    return [Piece(first, size, piece.deaths) for first, size in parts if size]
+def chunks(first: int, count: int, size: int) -> list[tuple[int, int]]:
+    """Cut the units first .. first + count - 1 into (first, count) pieces of at most ``size``."""
+    assert size > 0, "a piece holds at least one unit"
+    return [(start, min(size, first + count - start)) for start in range(first, first + count, size)]

@@ -73,15 +73,15 @@ class Limiter:
     anybody else.
     """
 
-    def __init__(self, pace: SampleRatio) -> None:
-        self._pace, self._counts = pace, RowCounts()
-        self._balance = balance(pace, self._counts)
+    def __init__(self, ratio: SampleRatio) -> None:
+        self._ratio, self._counts = ratio, RowCounts()
+        self._balance = balance(ratio, self._counts)
         self._changed = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
 
     @property
     def batch_rows(self) -> int:
-        return self._pace.batch_rows
+        return self._ratio.batch_rows
 
     @property
     def can_sample(self) -> bool:
@@ -99,11 +99,12 @@ class Limiter:
 
     def retune(self, ratio: float) -> None:
         """Hold to another ratio for the rows that come from now on."""
-        self._pace = replace(self._pace, ratio=ratio).after(self.held())
+        self._ratio = replace(self._ratio, ratio=ratio).after(self.ratio_state())
         self._set(self._counts)
 
-    def held(self) -> RatioState:
-        return RatioState(self._counts.inserted, self._pace.ratio, self._pace.shift_rows)
+    def ratio_state(self) -> RatioState:
+        """What a checkpoint keeps of the ratio."""
+        return RatioState(self._counts.inserted, self._ratio.ratio, self._ratio.shift_rows)
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Have ``listener`` called, on the loop, whenever the balance has changed."""
@@ -115,7 +116,7 @@ class Limiter:
     def count_sampled(self) -> None:
         """Count a batch, at the moment it is drawn."""
         assert self.can_sample, "a batch was drawn out of turn"
-        self._set(self._counts._replace(sampled=self._counts.sampled + self._pace.batch_rows))
+        self._set(self._counts._replace(sampled=self._counts.sampled + self._ratio.batch_rows))
 
     async def until_can_sample(self) -> None:
         while not self.can_sample:
@@ -129,7 +130,7 @@ class Limiter:
             await self._changed.wait()
 
     def shares(self) -> Shares:
-        return shares(self._pace, self._counts)
+        return shares(self._ratio, self._counts)
 
     def state(self) -> RowCounts:
         return self._counts
@@ -140,31 +141,31 @@ class Limiter:
 
     def _set(self, counts: RowCounts) -> None:
         self._counts = counts
-        before, self._balance = self._balance, balance(self._pace, counts)
+        before, self._balance = self._balance, balance(self._ratio, counts)
         if self._balance is not before:
             self._changed.set()
             for listener in self._listeners:
                 listener()
 
 
-def balance(pace: SampleRatio, counts: RowCounts) -> Balance:
+def balance(ratio: SampleRatio, counts: RowCounts) -> Balance:
     """Who waits, at these counts."""
-    lag_rows = pace.lag_rows(counts)
-    if counts.inserted < pace.minimum_rows:
+    lag_rows = ratio.lag_rows(counts)
+    if counts.inserted < ratio.minimum_rows:
         return Balance.FILLING
-    if lag_rows + pace.band_rows < pace.batch_rows:
+    if lag_rows + ratio.band_rows < ratio.batch_rows:
         return Balance.TRAINING_AHEAD
-    if lag_rows - pace.ratio * pace.minimum_rows > pace.band_rows:
+    if lag_rows - ratio.ratio * ratio.minimum_rows > ratio.band_rows:
         return Balance.PLAY_AHEAD
     return Balance.STEADY
 
 
-def shares(pace: SampleRatio, counts: RowCounts) -> Shares:
+def shares(ratio: SampleRatio, counts: RowCounts) -> Shares:
     """The device's time, by where in its band training is: nearly all for whoever has fallen behind.
 
     So the counts come to rest where training gets just what it needs to keep up.
     """
-    lag_rows = pace.lag_rows(counts)
-    width = 2 * pace.band_rows + pace.ratio * pace.minimum_rows
-    training = min(max((lag_rows + pace.band_rows) / width, LEAST_SHARE), 1 - LEAST_SHARE)
+    lag_rows = ratio.lag_rows(counts)
+    width = 2 * ratio.band_rows + ratio.ratio * ratio.minimum_rows
+    training = min(max((lag_rows + ratio.band_rows) / width, LEAST_SHARE), 1 - LEAST_SHARE)
     return Shares(1 - training, training)

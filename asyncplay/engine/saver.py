@@ -39,20 +39,18 @@ class Saver:
         *,
         schedule: SaveSchedule = SaveSchedule(),  # frozen
         keep: Keep = Keep(),  # noqa: B008  # frozen
+        saved_step: int = 0,
     ) -> None:
+        """``saved_step``: training steps that the run begins with."""
         self._folder, self._capture, self._schedule, self._keep = folder, capture, schedule, keep
         self._asked = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
-        self._saved_step = 0
+        self._saved_step = saved_step
         self.last: int | None = None  # number of the last one written
 
     def request(self) -> None:
         """Save soon."""
         self._asked.set()
-
-    def begin_at(self, step: int) -> None:
-        """Count steps from here."""
-        self._saved_step = step
 
     def stepped(self, step: int) -> None:
         """Say how many training steps were made."""
@@ -62,7 +60,9 @@ class Saver:
 
     async def run(self) -> None:
         while True:
-            await self._until_due()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._schedule.every_s or None):
+                    await self._asked.wait()
             await self.save()
 
     async def save(self) -> None:
@@ -79,8 +79,3 @@ class Saver:
         if number is not None:
             self.last = number
             log.info("checkpoint %06d", number)
-
-    async def _until_due(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._schedule.every_s or None):
-                await self._asked.wait()

@@ -2,16 +2,15 @@
 
 import os
 import sys
+from pathlib import Path
 
-from asyncplay import machine as memory
+from asyncplay import machine
 from asyncplay.config.live import LiveSettings
 from asyncplay.config.loading import Config
-from asyncplay.data.store import open_store, run_meta
+from asyncplay.data.store import Store, open_store, run_meta
 from asyncplay.data.writer import CommitPolicy
-from asyncplay.engine import recorder
 from asyncplay.engine.engine import QueueLimits
-from asyncplay.engine.events import EventRecorder
-from asyncplay.engine.recorder import GameRecorder
+from asyncplay.engine.recorder import EventRecorder, RecorderLimits
 from asyncplay.engine.supervise import Patience
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.machine import usable_cores
@@ -49,7 +48,7 @@ def live_settings(
         workers=workers or n_workers(config),
         samples_per_insert=config.learn.samples_per_insert if learns else None,
         worker_bytes=worker_bytes,
-        free_bytes=memory.at_hand,
+        free_bytes=machine.at_hand,
     )
 
 
@@ -69,26 +68,25 @@ def patience(config: Config) -> Patience:
     )
 
 
-def make_keeper(config: Config, folder: RunFolder, players: int, *, is_resumed: bool = False) -> GameRecorder:
-    """Open the run's store, which must be new unless the run is resumed."""
-    section = config.store
-    store = open_store(folder.path, run_meta(config, players), section.durability)
+def open_game_store(config: Config, folder: Path, players: int, *, is_resumed: bool = False) -> Store:
+    """The store of a run, which must be new unless the run is resumed."""
+    store = open_store(folder, run_meta(config, players), config.store.durability)
     if store.kept.games and not is_resumed:
-        path, games = folder.path, store.kept.games
+        games = store.kept.games
         store.close()
-        raise AsyncplayError(f"{path} holds a run with {games:,} games; `asyncplay train --resume {path}` goes on")
-    limits = recorder.RecorderLimits(commit_pace(config), section.queue_games)
-    return GameRecorder(folder, store, limits, is_lockstep=config.pool.kind == "inline")
+        raise AsyncplayError(f"{folder} holds a run with {games:,} games; `asyncplay train --resume {folder}` goes on")
+    return store
 
 
-def make_notebook(config: Config, folder: RunFolder, players: int) -> EventRecorder:
+def open_event_recorder(config: Config, folder: RunFolder, players: int) -> EventRecorder:
     """For a run that stores no games."""
-    meta, durability = run_meta(config, players), config.store.durability
-    return EventRecorder(folder, lambda: open_store(folder.path, meta, durability), commit_pace(config))
+    store = open_store(folder.path, run_meta(config, players), config.store.durability)
+    return EventRecorder(folder, store, recorder_limits(config).policy)
 
 
-def commit_pace(config: Config) -> CommitPolicy:
-    return CommitPolicy(config.store.commit_games, config.store.commit_ms / 1000)
+def recorder_limits(config: Config) -> RecorderLimits:
+    section = config.store
+    return RecorderLimits(CommitPolicy(section.commit_games, section.commit_ms / 1000), section.queue_games)
 
 
 def sim_speed(config: Config) -> SimSpeed:

@@ -19,17 +19,10 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.machine import usable_cores
 from asyncplay.methods import parts as build
-from asyncplay.methods.selfplay.arena import Match, Score
-from asyncplay.methods.selfplay.run import (
-    HERO_MODEL,
-    RIVAL_MODEL,
-    choose_backend,
-    load_game,
-    load_weights,
-    match_assignment,
-    open_model,
-    versions,
-)
+from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
+from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
+from asyncplay.methods.selfplay.run import load_weights, versions
+from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.shape import NetShape

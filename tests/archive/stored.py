@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from finished import entry_of
 
 from asyncplay import games, rng
 from asyncplay.config.loading import Config, GameSection, dump
@@ -34,7 +35,7 @@ def random_game(spec: GameSpec, unit: int) -> GameEntry:
     kernels.returns(spec.rules, state, gains)
     reason = end_reason(spec, len(actions))
     record = _record(actions, rows, version=unit // 10)
-    return GameEntry(
+    return entry_of(
         unit, START_S + 60 * unit, unit % 3, unit * 7, reason, gains.copy(), outcome_of(spec, gains), record
     )
 

@@ -10,7 +10,7 @@ from stored import random_game
 from asyncplay import games
 from asyncplay.archive.replaying import Referee
 from asyncplay.data.reader import StoredGame
-from asyncplay.data.store import row_crc
+from asyncplay.data.store import record_of, row_crc
 from asyncplay.games.spec import GameSpec
 from asyncplay.records import pack, unpack
 
@@ -18,7 +18,7 @@ from asyncplay.records import pack, unpack
 def stored(spec: GameSpec, unit: int, **lies: object) -> StoredGame:
     """A random game as the store has it, with some columns replaced and a checksum that fits them."""
     entry = random_game(spec, unit)
-    record = entry.record
+    record = record_of(entry.game)
     versions = record.versions.tolist()
     game = StoredGame(
         1,
@@ -82,13 +82,13 @@ def test_a_column_that_lies_is_named(lie, told):
 
 def altered(unit: int, **columns: np.ndarray) -> StoredGame:
     spec = SPECS["tictactoe"]
-    record = random_game(spec, unit).record
+    record = record_of(random_game(spec, unit).game)
     return stored(spec, unit, record=pack(record._replace(**columns)))
 
 
 def test_a_record_that_lies_is_named():
     spec = SPECS["tictactoe"]
-    referee, record = Referee(spec), random_game(spec, 5).record
+    referee, record = Referee(spec), record_of(random_game(spec, 5).game)
     again = record.actions.copy()
     again[2] = again[0]
     assert referee.flaw(altered(5, actions=again)) == f"decision 2 is {again[0]}, which is not legal there"

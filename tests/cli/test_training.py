@@ -17,7 +17,7 @@ from asyncplay.data.store import open_read_only, read_kept
 from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import CALLBACK_FAILED, run_loop
 from asyncplay.errors import RunFailed
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 
 
 @pytest.fixture(params=["uvloop", "asyncio"])
@@ -107,7 +107,7 @@ def test_what_is_no_callback_is_written_down_and_the_run_goes_on(context, caplog
 
 
 def test_a_run_ends_with_one_line_and_keeps_what_is_stored(tmp_path, monkeypatch, callback_faults):
-    take, taken = NeuralRun._take, []
+    take, taken = SelfplayRun._take, []
 
     def take_and_fail(self, game) -> None:
         take(self, game)
@@ -115,7 +115,7 @@ def test_a_run_ends_with_one_line_and_keeps_what_is_stored(tmp_path, monkeypatch
         if len(taken) == 40:
             asyncio.get_running_loop().call_soon(fail)
 
-    monkeypatch.setattr(NeuralRun, "_take", take_and_fail)
+    monkeypatch.setattr(SelfplayRun, "_take", take_and_fail)
     with pytest.raises(
         RunFailed, match=r"the run failed: ZeroDivisionError: this callback has no luck; .*run.log"
     ) as caught:

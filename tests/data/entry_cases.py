@@ -1,6 +1,7 @@
 """Games to store, each known by its unit."""
 
 import numpy as np
+from finished import entry_of
 
 from asyncplay.data.entries import GameEntry
 from asyncplay.records import Record
@@ -19,4 +20,4 @@ def make_game(unit: int, *, rows: int = 3, time_s: float = 1000.0) -> GameEntry:
         policies=np.tile(np.array([0.25, 0.75], np.float32), rows),
     )
     returns = np.array([1.0, -1.0]) if unit % 2 else np.array([-1.0, 1.0])
-    return GameEntry(unit, time_s + unit, unit % 3, unit * 7, "rules", returns, returns.astype(np.float32), record)
+    return entry_of(unit, time_s + unit, unit % 3, unit * 7, "rules", returns, returns.astype(np.float32), record)

@@ -11,7 +11,17 @@ from entry_cases import make_game
 
 from asyncplay.data.entries import EventEntry, MetricsEntry, StorePosition, VersionEntry
 from asyncplay.data.schema import SCHEMA_VERSION, STATEMENTS
-from asyncplay.data.store import FILE, StoreError, open_read_only, open_store, read_kept, read_meta, read_units, row_crc
+from asyncplay.data.store import (
+    FILE,
+    StoreError,
+    open_read_only,
+    open_store,
+    read_kept,
+    read_meta,
+    read_units,
+    record_of,
+    row_crc,
+)
 from asyncplay.records import unpack
 
 META = {"game": "connect4", "options": "{}", "seed": "0", "players": "2"}
@@ -27,7 +37,7 @@ def test_a_game_comes_back_as_it_went_in(tmp_path):
     assert row[:7] == (2, 5, 2, 35, 2, 3, "rules")
     assert json.loads(row[7]) == [1.0, -1.0]
     assert row[8:10] == (4, 3)
-    for column, back in zip(game.record, unpack(row[10]), strict=True):
+    for column, back in zip(record_of(game.game), unpack(row[10]), strict=True):
         np.testing.assert_array_equal(column, back)
     store.close()
 

@@ -133,7 +133,7 @@ async def test_a_unit_that_kills_three_workers_is_set_aside_and_all_others_are_d
     run = engine(LocalPool(poisoned_entry), 300)
     await asyncio.wait_for(run.run(), LONG_S)
 
-    assert [(piece.first, piece.size, piece.deaths) for piece in run.ledger.aside] == [(100, 1, 3)]
+    assert [(piece.first, piece.size, piece.deaths) for piece in run.ledger.quarantine] == [(100, 1, 3)]
     assert run.ledger.books.done == 299
     assert sum(worker.restarts for worker in run.supervisor.stats()) == 3
 

@@ -1,13 +1,12 @@
 """Who is given work, who is not, and what is said of it once."""
 
-from types import SimpleNamespace
-
 import numpy as np
 from keeping import PATIENT, Mouth, Nobody, Rig, jobs_of, rig
 
-from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.supervise import Member, Phase
+from asyncplay.engine.work import Assignment, Work
 from asyncplay.wire import codec
 from asyncplay.wire.messages import Answer, Ask, Done
 
@@ -78,20 +77,10 @@ async def test_a_dead_workers_game_is_counted_and_nothing_is_sent_to_the_grave(t
 async def test_what_is_set_aside_is_told_once(tmp_path):
     async with rig(tmp_path, total=1) as at:
         told: list[Piece] = []
-        at.work.on_aside = told.append
+        at.work.quarantined = told.append
         for _ in range(5):
             at.die(at.hire())
         assert [(piece.first, piece.size) for piece in told] == [(0, 1)]
-
-
-async def test_closed_a_planned_work_still_owes_its_round():
-    plan = SimpleNamespace(owed=3, portion=lambda: 0)
-    work = Work(Assignment("traverse", b"", seed=0, chunk=1, low_water=1), Ledger(None, is_divisible=False), plan=plan)
-    dispatcher = Dispatcher(Nobody())
-    dispatcher.add(work)
-    dispatcher.close(work)
-    assert work.ledger.left == 3
-    assert not work.settled.is_set()
 
 
 class Refusing(Mouth):

@@ -135,13 +135,13 @@ class Bench:
         self.evaluator = Evaluator(
             self.settings,
             self.tuner,
+            self.lane,
             hard_cap_s=0.05,
             max_queued_rows=max_queued_rows,
             depth=depth,
             thinkers=lambda now_s: self.thinkers,
             on_full=self.full_calls.append,
         )
-        self.evaluator.join(self.lane)
         self.evaluator.serve(0, Endpoint(FEATURES, ACTIONS, self.device.launch))
 
     def submit(self, question: Ask, owner: int = 0) -> Ask:

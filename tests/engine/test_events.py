@@ -1,24 +1,21 @@
 """Events and figures of runs without games."""
 
 import asyncio
-from functools import partial
 
 from asyncplay.data.reader import read_events, read_metrics, reading
 from asyncplay.data.store import open_store
 from asyncplay.data.writer import CommitPolicy
-from asyncplay.engine.events import EventRecorder
+from asyncplay.engine.recorder import EventRecorder
 from asyncplay.rundir.folder import RunFolder
 
 META = {"game": "kuhn"}
 
 
 async def test_what_is_noted_is_in_the_store_when_the_run_is_over(tmp_path):
-    async with EventRecorder(
-        RunFolder(tmp_path), partial(open_store, tmp_path, META), CommitPolicy()
-    ) as event_recorder:
-        event_recorder.note("start", "it begins", {"seed": 3})
-        event_recorder.measure({"throughput/nodes_per_s": 5.0, "strength/NashConv": 0.25})
-        event_recorder.note("stop", "it ends")
+    async with EventRecorder(RunFolder(tmp_path), open_store(tmp_path, META), CommitPolicy()) as recorder:
+        recorder.note("start", "it begins", {"seed": 3})
+        recorder.measure({"throughput/nodes_per_s": 5.0, "strength/NashConv": 0.25})
+        recorder.note("stop", "it ends")
 
     with reading(tmp_path) as connection:
         events, metrics = read_events(connection), read_metrics(connection)
@@ -34,10 +31,8 @@ async def test_what_is_noted_is_in_the_store_when_the_run_is_over(tmp_path):
 
 async def test_a_second_run_in_the_same_folder_writes_on(tmp_path):
     for words in ("first", "second"):
-        async with EventRecorder(
-            RunFolder(tmp_path), partial(open_store, tmp_path, META), CommitPolicy()
-        ) as event_recorder:
-            event_recorder.note("start", words)
+        async with EventRecorder(RunFolder(tmp_path), open_store(tmp_path, META), CommitPolicy()) as recorder:
+            recorder.note("start", words)
     with reading(tmp_path) as connection:
         assert [event.text for event in read_events(connection)] == ["first", "second"]
 
@@ -50,9 +45,9 @@ async def test_a_disk_that_takes_nothing_is_told_of_and_costs_only_the_notes(tmp
         return store
 
     folder = RunFolder(tmp_path)
-    async with EventRecorder(folder, crowded, CommitPolicy(retry_s=0.01)) as event_recorder:
+    async with EventRecorder(folder, crowded(), CommitPolicy(retry_s=0.01)) as recorder:
         for number in range(2000):
-            event_recorder.note("start", f"{number} " * 100)
+            recorder.note("start", f"{number} " * 100)
         while not caplog.text:  # noqa: ASYNC110  # the writer's thread tells the log and nobody else
             await asyncio.sleep(0.1)
         folder.give_up()

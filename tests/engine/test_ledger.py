@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.engine.ledger import FATAL_DEATHS, Ledger
-from asyncplay.engine.split import chunks, shares
+from asyncplay.engine.ledger import FATAL_DEATHS, Ledger, chunks, shares
 from asyncplay.errors import WireError
 
 
@@ -102,10 +101,10 @@ def test_after_any_mix_of_deaths_every_unit_is_done_once_or_set_aside_after_thre
         for worker in range(4):
             shop.take(worker, 7)
             shop.finish(worker, 100, 3)
-    aside = [unit for piece in shop.ledger.aside for unit in range(piece.first, piece.first + piece.size)]
+    aside = [unit for piece in shop.ledger.quarantine for unit in range(piece.first, piece.first + piece.size)]
     assert shop.ledger.is_settled
     assert sorted(shop.finished + aside) == list(range(total))
-    assert all(piece.deaths == FATAL_DEATHS for piece in shop.ledger.aside)
+    assert all(piece.deaths == FATAL_DEATHS for piece in shop.ledger.quarantine)
     books = shop.ledger.books
     assert books.issued == books.done + books.lost
     assert books.reissued + books.set_aside == books.lost
@@ -130,7 +129,7 @@ def test_a_poisonous_unit_alone_is_set_aside_among_sixty_four():
             ledger.lose(0)
         else:
             ledger.done(0, job, np.array(units, np.int64))
-    assert [(piece.first, piece.size) for piece in ledger.aside] == [(poison, 1)]
+    assert [(piece.first, piece.size) for piece in ledger.quarantine] == [(poison, 1)]
     assert (deaths, ledger.books.done) == (3, 63)
 
 
@@ -178,15 +177,15 @@ def test_while_suspect_units_wait_one_busy_worker_is_let_run_dry_and_another_if_
 
 def test_the_fence_is_reached_when_what_was_lost_before_it_has_come_back():
     ledger = Ledger(None)
-    ledger.fence(4)
+    ledger.set_barrier(4)
     ledger.issue(0, 9)
-    assert not ledger.is_at_fence
+    assert not ledger.is_at_barrier
     ledger.lose(0, is_blamed=False)
-    assert not ledger.is_at_fence
+    assert not ledger.is_at_barrier
     job, piece = ledger.issue(1, 9)
     assert (piece.first, piece.size) == (0, 4)
     ledger.finish(1, job)
-    assert ledger.is_at_fence
+    assert ledger.is_at_barrier
     assert ledger.issue(1, 9) is None
 
 

@@ -155,6 +155,6 @@ def test_another_ratio_counts_for_the_rows_that_come_under_it():
     limiter.retune(0.5)
     assert [batches_allowed(limiter, rows) for rows in (0, 40)] == [0, 2]
 
-    resumed = Limiter(pace.after(limiter.held()))
+    resumed = Limiter(pace.after(limiter.ratio_state()))
     resumed.restore(limiter.state())
     assert [batches_allowed(resumed, rows) for rows in (0, 10)] == [0, 4]

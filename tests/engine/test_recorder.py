@@ -10,9 +10,10 @@ from keeping import AT_ONCE, NEVER_S, PATIENT, Mouth, Nobody, Rig, acknowledged,
 from asyncplay.data.store import StoreError, open_read_only
 from asyncplay.data.watermark import read_watermark
 from asyncplay.data.writer import CommitPolicy
-from asyncplay.engine.dispatch import Assignment, Dispatcher
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.recorder import SLICE, RecorderLimits
 from asyncplay.engine.supervise import Member, Phase
+from asyncplay.engine.work import Assignment
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.arena import Match
 from asyncplay.methods.selfplay.messages import Game
@@ -165,8 +166,9 @@ async def test_a_game_of_another_workers_job_costs_its_sender(tmp_path):
 async def test_games_that_must_come_cannot_be_called_done(tmp_path):
     async with rig(tmp_path) as at:
         member = at.hire()
-        with pytest.raises(WireError, match="says that units of job 1 are done, and not what came of them"):
-            at.dispatcher.heard(member, Done(1, np.arange(2)), 0.0)
+        job = jobs_of(member)[0].number
+        with pytest.raises(WireError, match=f"says that units of job {job} are done, and not what came of them"):
+            at.dispatcher.heard(member, Done(job, np.arange(2)), 0.0)
         assert (at.books.done, at.books.outstanding) == (0, 4)
 
 
@@ -176,9 +178,10 @@ async def test_a_match_is_not_won_by_saying_so():
     member = Member(0, Phase.READY, 0.0)
     member.link = Mouth()
     dispatcher.ready(member)
-    wild = replace(make_game(1, 0), returns=np.zeros(1), outcome=np.zeros(1, np.float32))
+    job = jobs_of(member)[0].number
+    wild = replace(make_game(job, 0), returns=np.zeros(1), outcome=np.zeros(1, np.float32))
     for message, why in [
-        (Done(1, np.arange(2)), "says that units"),
+        (Done(job, np.arange(2)), "says that units"),
         (wild, "game 0 of a match has returns of 1 seats"),
     ]:
         with pytest.raises(WireError, match=why):

@@ -89,8 +89,7 @@ async def test_time_alone_saves_again_and_again(tmp_path):
 
 async def test_every_tenth_step_asks_for_one(tmp_path):
     source = Source()
-    saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0, every_steps=10))
-    saver.begin_at(95)
+    saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0, every_steps=10), saved_step=95)
     async with running(saver):
         saver.stepped(104)
         await asyncio.sleep(0)

@@ -12,9 +12,10 @@ import psutil
 import pytest
 from rig import ACTIONS, PLAYERS, ROW_BYTES, engine, inline_pool, local_pool, synthetic_spec
 
-from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Books, Ledger
 from asyncplay.engine.supervise import Supervisor
+from asyncplay.engine.work import Assignment, Work
 from asyncplay.errors import WireError
 from asyncplay.pools.link import Link, OnFrame, OnLost, Pool
 from asyncplay.pools.local import LocalPool

@@ -24,7 +24,7 @@ from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import Store, read_kept
 from asyncplay.data.watermark import Watermark, read_watermark
 from asyncplay.engine import saver
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 
 resource = pytest.importorskip("resource")
 
@@ -277,7 +277,7 @@ def test_an_inline_run_on_a_disk_that_is_often_full_is_the_same_bit_for_bit(tmp_
     ]
     said: list[str] = []
 
-    def hurry(run: NeuralRun) -> None:
+    def hurry(run: SelfplayRun) -> None:
         run.folder._retry_s = 0.001
 
     waiting = train(config, tmp_path / "waiting", says=said, prepare=hurry)

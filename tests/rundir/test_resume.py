@@ -15,7 +15,7 @@ from asyncplay.data.reader import read_games, reading
 from asyncplay.engine.limiter import Balance
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import ConfigError
-from asyncplay.methods.selfplay.run import NeuralRun
+from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.rundir import resume
 
 SMOKE = Path(__file__).parents[2] / "configs" / "smoke.toml"
@@ -45,27 +45,27 @@ def train(
     *,
     drain_after: int | None = None,
     says: list[str] | None = None,
-    prepare: Callable[[NeuralRun], None] = lambda run: None,
-) -> NeuralRun:
+    prepare: Callable[[SelfplayRun], None] = lambda run: None,
+) -> SelfplayRun:
     """Train until the units are spent, or drain after so many games; goes on if the folder has a run."""
     found, complaints = checkpoint.newest(folder / "checkpoints")
     assert complaints == []
     is_resumed = folder.exists()
     folder.mkdir(exist_ok=True)
-    runs: list[NeuralRun] = []
+    runs: list[SelfplayRun] = []
 
     async def play() -> int:
         say = (says if says is not None else []).append
-        run = NeuralRun(config, folder, say, None if found is None else found.snapshot, is_resumed=is_resumed)
+        run = SelfplayRun(config, folder, say, None if found is None else found.snapshot, is_resumed=is_resumed)
         runs.append(run)
-        take = run.engine.work.on_game
+        take = run.engine.work.finished
 
         def watch(game) -> None:
             take(game)
             if run.engine.ledger.books.done + 1 == drain_after:
                 run.drain()
 
-        run.engine.work.on_game = watch
+        run.engine.work.finished = watch
         prepare(run)
         await run.run()
         return 0
@@ -82,7 +82,7 @@ def stored(folder: Path) -> list[tuple]:
     return [game._replace(time_s=0.0, crc=0) for game in games]
 
 
-def same_memory(one: NeuralRun, other: NeuralRun, but: tuple[str, ...] = ()) -> None:
+def same_memory(one: SelfplayRun, other: SelfplayRun, but: tuple[str, ...] = ()) -> None:
     """Everything a checkpoint holds but times, and what is excepted."""
     ours, theirs = (run._remember(run.trainer.last_progress()) for run in (one, other))
     assert ours.arrays.keys() == theirs.arrays.keys()
@@ -96,7 +96,7 @@ def same_memory(one: NeuralRun, other: NeuralRun, but: tuple[str, ...] = ()) -> 
     assert states[0] == states[1]
 
 
-def same_window(one: NeuralRun, other: NeuralRun) -> None:
+def same_window(one: SelfplayRun, other: SelfplayRun) -> None:
     assert (one.replay.inserted, one.replay.rows) == (other.replay.inserted, other.replay.rows)
     batches = [run.replay.sample(500, np.random.default_rng(7)) for run in (one, other)]
     for ours, theirs in zip(*batches, strict=True):
@@ -129,7 +129,7 @@ def test_a_pooled_run_resumed_has_the_same_learner_counts_and_window(tmp_path, m
     assert first.learner.steps > 0
     assert first.replay.inserted > first.replay.rows
 
-    def at_rest(run: NeuralRun) -> None:
+    def at_rest(run: SelfplayRun) -> None:
         async def halt() -> None:
             run.engine.halt()
 
@@ -177,7 +177,7 @@ def test_a_pace_that_was_tuned_counts_for_the_rows_that_came_under_it(tmp_path):
     """In the band of one batch that the limiter keeps, before and after."""
     config = tiny(learn={"samples_per_insert": "2", "band_steps": "1"}, train={"units": str(2 * LEG)})
 
-    def tune(run: NeuralRun) -> None:
+    def tune(run: SelfplayRun) -> None:
         run.engine.settings.change("learn.samples_per_insert", "6")
 
     first = train(config, tmp_path / "run", prepare=tune, drain_after=1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from solve.test_mccfr import compiled
 
-from asyncplay.engine.split import shares
+from asyncplay.engine.ledger import shares
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize
 from asyncplay.solve import deltas
 from asyncplay.solve.exact import exploitability

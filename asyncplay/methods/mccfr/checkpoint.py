@@ -62,7 +62,7 @@ class TabularState(State):
 
 def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
     """``arrays`` are copies of the table as it is now."""
-    next_unit, owed = rounds.whereabouts()
+    next_unit, owed = rounds.position()
     counts = asdict(rounds.stats)
     utilities = np.array(counts.pop("utilities"))
     state = {

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.engine.bounds import is_within
-from asyncplay.engine.ledger import Ledger, Piece
-from asyncplay.engine.split import shares
+from asyncplay.engine.ledger import Ledger, Piece, shares
+from asyncplay.engine.supervise import Member
+from asyncplay.engine.work import Assignment, Desk, Work, unwanted
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
 from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize
 from asyncplay.stats import RoundStats
-from asyncplay.wire.messages import Message
+from asyncplay.wire.messages import Message, Result
 
 ROLE = "traverse"
 
@@ -103,7 +104,7 @@ def payload(message: Delta | Merged) -> int:
 
 @dataclass(slots=True, eq=False)
 class Rounds:
-    """The plan of a tabular work.
+    """Cuts iterations into the pieces of rounds and merges what comes back.
 
     Lifetime: the run's. Order: see above. Limit: a worker has one piece under way, of which it sends each row once.
     End: once the ledger is closed no round is begun; the one under way is finished, or in asynchronous mode the pieces
@@ -112,7 +113,7 @@ class Rounds:
 
     table: RoundTable
     ledger: Ledger
-    pace: RoundSize
+    size: RoundSize
     workers: int
     is_synchronous: bool
     discount: Callable[[int], None] | None = None  # of the whole table, by number; workers do the same to theirs
@@ -126,11 +127,11 @@ class Rounds:
     _out: dict[int, Piece] = field(init=False, default_factory=dict)  # by first iteration: issued, not merged
     _arriving: dict[int, list[Delta]] = field(init=False, default_factory=dict)  # by worker: parts so far
     _back: list[_Whole] = field(init=False, default_factory=list)
-    _journal: ChangeLog = field(init=False)
+    _changes: ChangeLog = field(init=False)
 
     def __post_init__(self) -> None:
         self._frontier = self.ledger.next_unit
-        self._journal = ChangeLog(self.table.n_rows)
+        self._changes = ChangeLog(self.table.n_rows)
 
     @property
     def owed(self) -> int:
@@ -138,20 +139,26 @@ class Rounds:
         return sum(self._shares) if self.is_synchronous else 0
 
     def portion(self) -> int:
-        """Return how many iterations an idle worker may be given now, 0 for none."""
+        """Return how many iterations an idle worker may be given now, 0 for none; begin a round where one is due."""
         if self.ledger.returned is not None:
             return self.ledger.returned.size
         if not self._shares and not (self.is_synchronous and self._out):
-            self._begin_round()
+            size = self.size.iterations(self.stats.iterations, self.workers, self.latest)
+            left = self.ledger.left
+            size = size if left is None else min(size, left)
+            self._shares.extend(share for share in shares(size, self.workers) if share)
         return self._shares[0] if self._shares else 0
 
     def prepare(self, worker: Addressee, piece: Piece, now_s: float) -> None:
-        """Before a piece goes out: tell the worker what changed since it was last told."""
+        """Before a piece goes out: send the worker what changed since it was last brought up to date."""
         if piece.first >= self._frontier:
             self._shares.popleft()
             self._frontier = piece.first + piece.size
         self._out[piece.first] = piece
-        for message in self._news(worker.number):
+        blocks = self._changes.catch_up(worker.number)
+        rows = self.table.known() if blocks is None else self.table.union(blocks)
+        for part in [rows[start:stop] for start, stop in self.table.parts(rows)] or [rows]:
+            message = Merged(ROLE, self.period, part, self.table.regrets(part))
             self.stats.bytes_out += payload(message)
             self.stats.rows_out += len(message.rows)
             worker.send(message, now_s)
@@ -160,7 +167,13 @@ class Rounds:
         """Take a part of a piece's changes; return whether it was the last. WireError if it cannot be."""
         parts = self._arriving.setdefault(worker, [])
         parts.append(delta)
-        if flaw := self._flaw(piece, parts):
+        n_rows = sum(len(part.rows) for part in parts)
+        flaw = self.table.flaw(delta.rows, delta.regrets, delta.sums)
+        if flaw is None and n_rows > self.table.n_rows:
+            flaw = f"{n_rows} of {self.table.n_rows} rows"
+        elif flaw is None and delta.is_last and len(self.table.union([part.rows for part in parts])) < n_rows:
+            flaw = "a row twice"
+        if flaw := flaw or self.most(piece).flaw(delta):
             raise WireError(f"worker {worker} sent changes that are none of this table: {flaw}")
         if not delta.is_last:
             return False
@@ -171,76 +184,80 @@ class Rounds:
         return True
 
     def gone(self, worker: int) -> None:
-        """Forget a worker and whatever it sent of a piece that is not whole."""
+        """Forget a worker and what it sent of a piece that is not whole."""
         self._arriving.pop(worker, None)
-        self._journal.leave(worker)
+        self._changes.leave(worker)
 
-    def whereabouts(self) -> tuple[int, list[tuple[int, int]]]:
+    def position(self) -> tuple[int, list[tuple[int, int]]]:
         """Where a run resumed from the table as it is goes on: an iteration, and (first, count) owed before it."""
         if self.is_synchronous:
             return min(self._out, default=self._frontier), []  # the round under way begins anew
         return self._frontier, [(piece.first, piece.size) for piece in self._out.values()]
 
-    def aside(self, piece: Piece) -> None:
-        """Wait no longer for a piece that nobody survived."""
+    def quarantined(self, piece: Piece) -> None:
+        """Wait no longer for a piece that killed every worker."""
         del self._out[piece.first]
         self._merge_if_due()
 
-    def _flaw(self, piece: Piece, parts: list[Delta]) -> str | None:
-        """Say why the last of these parts of a piece cannot be."""
-        delta, n_rows = parts[-1], sum(len(part.rows) for part in parts)
-        if flaw := self.table.flaw(delta.rows, delta.regrets, delta.sums):
-            return flaw
-        if n_rows > self.table.n_rows:
-            return f"{n_rows} of {self.table.n_rows} rows"
-        if delta.is_last and len(self.table.union([part.rows for part in parts])) < n_rows:
-            return "a row twice"
-        return self.most(piece).flaw(delta)
-
-    def _begin_round(self) -> None:
-        size = self.pace.iterations(self.stats.iterations, self.workers, self.latest)
-        left = self.ledger.left
-        size = size if left is None else min(size, left)
-        self._shares.extend(share for share in shares(size, self.workers) if share)
-
     def _merge_if_due(self) -> None:
+        """Merge what is back, in the order of its iterations, and discount the table at the end of a round.
+
+        Regrets are divided by the workers of the round: plain sums of changes made side by side overshoot.
+        """
         is_due = len(self._back) == len(self._out) and not self._shares
-        if self._back and (is_due or not self.is_synchronous):
-            pieces = sorted(self._back, key=lambda whole: whole.piece.first)
-            self._back = []
-            self._merge(pieces, len(self._out))
-            self._discount_if_over()
-            self.on_merged()
-
-    def _discount_if_over(self) -> None:
-        """At the end of each round; asynchronous ones end with the last piece that is given out."""
-        if self.discount is not None and not self._shares:
-            self.period += 1
-            self.discount(self.period)
-
-    def _merge(self, pieces: Sequence[_Whole], workers: int) -> None:
-        """Regrets divided by the workers of the round: plain sums of changes made side by side overshoot."""
+        if not self._back or not (is_due or not self.is_synchronous):
+            return
+        pieces, self._back = sorted(self._back, key=lambda whole: whole.piece.first), []
+        workers, stats = len(self._out), self.stats
         for whole in pieces:
             del self._out[whole.piece.first]
             for part in whole.parts:
                 self.table.merge(part.rows, part.regrets, part.sums, workers)
-            self._count(whole)
-        rows = self.table.union([part.rows for whole in pieces for part in whole.parts])
-        self._journal.note(rows)
+            stats.iterations += whole.effort.iterations
+            stats.nodes += whole.effort.nodes
+            stats.bytes_in += whole.effort.n_bytes
+            stats.rows_in += sum(len(part.rows) for part in whole.parts)
+            stats.pieces += 1
+            stats.infosets = self.table.n_known
+            stats.utilities.append(sum(part.utility for part in whole.parts) / whole.effort.iterations)
+        self._changes.note(self.table.union([part.rows for whole in pieces for part in whole.parts]))
         self.latest = pieces[0].effort
+        if self.discount is not None and not self._shares:
+            self.period += 1
+            self.discount(self.period)
+        self.on_merged()
 
-    def _count(self, whole: _Whole) -> None:
-        effort, stats = whole.effort, self.stats
-        stats.iterations += effort.iterations
-        stats.nodes += effort.nodes
-        stats.bytes_in += effort.n_bytes
-        stats.rows_in += sum(len(part.rows) for part in whole.parts)
-        stats.pieces += 1
-        stats.infosets = self.table.n_known
-        stats.utilities.append(sum(part.utility for part in whole.parts) / effort.iterations)
 
-    def _news(self, worker: int) -> list[Merged]:
-        blocks = self._journal.catch_up(worker)
-        rows = self.table.known() if blocks is None else self.table.union(blocks)
-        parts = [rows[start:stop] for start, stop in self.table.parts(rows)] or [rows]
-        return [Merged(ROLE, self.period, part, self.table.regrets(part)) for part in parts]
+class RoundWork(Work):
+    """Iterations in rounds: a worker has one piece under way and sends what it changed, in one or more parts."""
+
+    def __init__(self, assignment: Assignment, rounds: Rounds) -> None:
+        super().__init__(assignment, rounds.ledger)
+        self._rounds = rounds
+
+    def portion(self, worker: int) -> int:
+        return 0 if self.ledger.outstanding(worker) else self._rounds.portion()
+
+    def prepare(self, member: Member, piece: Piece, now_s: float) -> None:
+        self._rounds.prepare(member, piece, now_s)
+
+    def take(self, desk: Desk, member: Member, result: Result) -> None:
+        if not isinstance(result, Delta):
+            raise unwanted(member, result)
+        if self._rounds.take(member.number, self.ledger.piece(member.number, result.job), result):
+            self.ledger.finish(member.number, result.job)
+            desk.forget_if_closed(self, result.job)
+            member.has_work = False
+            desk.fill_all()
+
+    def worker_lost(self, member: Member, *, is_blamed: bool) -> None:
+        self._rounds.gone(member.number)
+        super().worker_lost(member, is_blamed=is_blamed)
+
+    def quarantined(self, piece: Piece) -> None:
+        self._rounds.quarantined(piece)
+
+    def close(self) -> None:
+        """The round under way is finished first."""
+        self.ledger.close(self._rounds.owed)
+        self.check_settled()

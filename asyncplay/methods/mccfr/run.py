@@ -17,17 +17,17 @@ from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint, Keep
 from asyncplay.data.policies import save_policy
 from asyncplay.engine import saver
-from asyncplay.engine.dispatch import Assignment, Work
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.saver import Saver, SaveSchedule
+from asyncplay.engine.work import Assignment
 from asyncplay.errors import AsyncplayError
-from asyncplay.methods import parts as build
+from asyncplay.methods import parts
 from asyncplay.methods.mccfr import checkpoint as past
 from asyncplay.methods.mccfr.checkpoint import TableProgress
 from asyncplay.methods.mccfr.messages import TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize, idle_warning
-from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds
+from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds, RoundWork
 from asyncplay.methods.sizes import WORKER_BYTES
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
@@ -51,7 +51,7 @@ Say = Callable[[str], None]
 def n_started(config: Config) -> int:
     """Workers that can get something to do: no more than iterations of a round or of the run."""
     most = [count for count in (config.solve.batch, config.train.units) if count]
-    return min([build.n_workers(config), *most])
+    return min([parts.n_workers(config), *most])
 
 
 def solver_settings(solve: SolveSection) -> SamplerSettings:
@@ -94,7 +94,7 @@ def check_memory(game: FlatGame, workers: int, available: int) -> str:
     )
 
 
-class TabularRun:
+class MccfrRun:
     """Everything of one solving run.
 
     Lifetime: ``run`` from the first worker to the last saved table. ``drain`` finishes the round under way, so that a
@@ -109,7 +109,7 @@ class TabularRun:
         self.game = solvable.compile_game(config.game.name, config.game.options)
         workers = n_started(config)
         say(check_memory(self.game, workers, memory.at_hand()))
-        if warning := idle_warning(config.solve.batch, build.n_workers(config)):
+        if warning := idle_warning(config.solve.batch, parts.n_workers(config)):
             say(f"warning: {warning}")
             log.warning("%s", warning)
         self.table = MergedTable(self.game.flat.offsets, new_table(self.game))
@@ -117,13 +117,13 @@ class TabularRun:
         self.rounds = self._make_rounds(ledger, found)
         self.engine = self._make_spine(ledger, workers)
         self.saver = self._make_saver()
-        self._event_recorder = build.make_notebook(config, self.folder, self.game.players)
-        self.note, self.measure = self._event_recorder.note, self._event_recorder.measure
-        self.worth: Exploitability | None = None  # when it was last measured
+        self.exploitability: Exploitability | None = None  # when it was last measured
+        self._recorder = parts.open_event_recorder(config, self.folder, self.game.players)
+        self.note, self.measure = self._recorder.note, self._recorder.measure
 
     async def run(self) -> None:
         """Solve until the engine ends; the last table, policy and exploitability are saved whatever ended it."""
-        async with self._event_recorder:
+        async with self._recorder:
             self.note(
                 "start", f"seed {self._config.train.seed}, {self.rounds.stats.iterations:,} iterations done before"
             )
@@ -137,7 +137,7 @@ class TabularRun:
                 await self.saver.save()
                 await self._save_policy()
                 await self._measure()
-            self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._worth_words()}")
+            self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._nash_conv()}")
 
     def drain(self) -> None:
         self.engine.drain()
@@ -147,7 +147,9 @@ class TabularRun:
 
     def figures(self) -> Figures:
         stats = self.rounds.stats
-        results = () if self.worth is None else (Result("NashConv", self.worth.nash_conv, None, None),)
+        results = (
+            () if self.exploitability is None else (Result("NashConv", self.exploitability.nash_conv, None, None),)
+        )
         return Figures(
             name="nodes",
             total=stats.nodes,
@@ -165,11 +167,11 @@ class TabularRun:
             f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
             f"{stats.infosets:,} of {self.game.n_rows:,} infosets; {stats.bytes_in / max(stats.rows_in, 1):.1f} bytes "
             f"a touched row in, {stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
-            f"utility {stats.utility:+.4f}{self._worth_words()}"
+            f"utility {stats.utility:+.4f}{self._nash_conv()}"
         ]
 
-    def _worth_words(self) -> str:
-        return "" if self.worth is None else f"  NashConv {self.worth.nash_conv:.5f}"
+    def _nash_conv(self) -> str:
+        return "" if self.exploitability is None else f"  NashConv {self.exploitability.nash_conv:.5f}"
 
     def _warm_kernels(self) -> None:
         """Compile once, before workers start: two on a cold cache would both compile."""
@@ -191,7 +193,7 @@ class TabularRun:
             self.table,
             ledger,
             RoundSize(solve.batch, solve.round_nodes, int(solve.round_mb * MB)),
-            build.n_workers(self._config),
+            parts.n_workers(self._config),
             solve.rounds == "synchronous",
             discount=self._discount if solve.weighting == "discounted" else None,
             most=partial(most_of, bounds_of(self.game, solver_settings(solve))),
@@ -209,17 +211,16 @@ class TabularRun:
         options, solver = json.dumps(config.game.options), json.dumps(solver_settings(solve)._asdict())
         spec = TraverseSpec(config.game.name, options, solver, solve.alpha, solve.beta, solve.gamma)
         assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
-        engine = Engine(
-            build.make_pool(config.pool.kind),
-            Work(assignment, ledger, on_aside=self.rounds.aside, plan=self.rounds),
+        return Engine(
+            parts.make_pool(config.pool.kind),
+            RoundWork(assignment, self.rounds),
             workers=workers,
-            settings=build.live_settings(config, workers, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)),
-            limits=build.limits(config),
-            patience=build.patience(config),
+            settings=parts.live_settings(config, workers, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)),
+            limits=parts.limits(config),
+            patience=parts.patience(config),
             is_lockstep=config.pool.kind == "inline",
+            say=self._say,
         )
-        engine.supervisor.say = self._say
-        return engine
 
     def _make_saver(self) -> Saver:
         section = self._config.checkpoint
@@ -244,7 +245,7 @@ class TabularRun:
         """How far the average policy is from equilibrium, in a thread, if the game is small enough."""
         if self.game.n_histories <= self._config.solve.exact_nodes:
             policy = average_policy(self.game, self.table.values)
-            self.worth = await asyncio.to_thread(exploitability, self.game, policy)
+            self.exploitability = await asyncio.to_thread(exploitability, self.game, policy)
 
 
 async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:

@@ -1,105 +1,27 @@
 """Matches on the run's own queue: how strong is what was learned?"""
 
 import asyncio
+import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.config.loading import Config, SearchSection
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.errors import WireError
+from asyncplay.games.spec import GameSpec
+from asyncplay.methods import parts
 from asyncplay.methods.selfplay.check import result_flaw
-from asyncplay.methods.selfplay.messages import Game
+from asyncplay.methods.selfplay.messages import Game, MatchSpec
+from asyncplay.methods.selfplay.network import load_game
+from asyncplay.methods.selfplay.score import Points, Score, compare, score
+from asyncplay.methods.selfplay.thinking import search_spec
+from asyncplay.model.weights import Weights
+from asyncplay.wire.codec import encode
 
-Points = NDArray[np.float64]
-
-SURE = 1.96  # deviations on either side that make 95 %
-
-
-class Score(NamedTuple):
-    """A match's result for the hero, with a 95 % interval over the games of one opening or deal.
-
-    Two seats: 1 is won, 0 lost. More: its points above the mean of the others, in the game's own units.
-    """
-
-    score: float
-    low: float
-    high: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    points: tuple[float, ...] = ()  # more than two seats: the hero's mean points, by the seat it had
-    others: float = 0.0  # and those of the other seats
-
-    def __str__(self) -> str:
-        if not self.points:
-            return f"{self.score:.3f} ({self.low:.3f} to {self.high:.3f}, {self.games} games)"
-        seats = " ".join(f"{points:.2f}" for points in self.points)
-        interval = f"{self.low:+.2f} to {self.high:+.2f}, {self.games} games"
-        return f"{self.score:+.2f} points above the others' {self.others:.2f} ({interval}); by seat {seats}"
-
-
-def score(outcomes: Mapping[int, float], seats: int) -> Score:
-    """Sum up outcomes in -1 .. 1 by game number; the games of one opening, ``seats`` of them, count as one.
-
-    Shared openings make the games of a pair alike, so the interval is over the means of pairs; with all of them
-    equal it is that of a single doubtful game.
-    """
-    points = {unit: (outcome + 1) / 2 for unit, outcome in outcomes.items()}
-    mean, doubt = _mean_and_doubt(points, seats, least=1 / len(points), alone=0.5)
-    results = np.sign(list(outcomes.values()))
-    wins, draws, losses = (int((results == wanted).sum()) for wanted in (1, 0, -1))
-    return Score(mean, max(mean - doubt, 0.0), min(mean + doubt, 1.0), len(points), wins, draws, losses)
-
-
-def compare(returns: Mapping[int, Points], seats: int) -> Score:
-    """Sum up games of more than two seats: ``returns`` float64[P] by game number, the hero at seat number mod P.
-
-    The highest points win; who shares them draws.
-    """
-    mine = {unit: float(points[unit % seats]) for unit, points in returns.items()}
-    others = {unit: (float(points.sum()) - mine[unit]) / (seats - 1) for unit, points in returns.items()}
-    margins = {unit: mine[unit] - others[unit] for unit in returns}
-    mean, doubt = _mean_and_doubt(margins, seats, least=0.0, alone=math.inf)
-    by_seat = [[mine[unit] for unit in returns if unit % seats == seat] for seat in range(seats)]
-    best = [_rank(points, unit % seats) for unit, points in returns.items()]
-    wins, draws, losses = (best.count(wanted) for wanted in (1, 0, -1))
-    return Score(
-        mean,
-        mean - doubt,
-        mean + doubt,
-        len(returns),
-        wins,
-        draws,
-        losses,
-        points=tuple(float(np.mean(found)) for found in by_seat),
-        others=float(np.mean(list(others.values()))),
-    )
-
-
-def _rank(points: Points, seat: int) -> int:
-    """1 for the highest points, 0 for sharing them, -1 for less."""
-    if points[seat] < points.max():
-        return -1
-    return 1 if np.count_nonzero(points == points[seat]) == 1 else 0
-
-
-def _mean_and_doubt(values: Mapping[int, float], seats: int, *, least: float, alone: float) -> tuple[float, float]:
-    """The mean and half of its interval, over the means of games that share an opening or a deal.
-
-    Their spread is at least ``least``, and ``alone`` where there is only one such mean.
-    """
-    groups: dict[int, list[float]] = {}
-    for unit, value in values.items():
-        groups.setdefault(unit // seats, []).append(value)
-    means = np.array([np.mean(group) for group in groups.values()])
-    spread = max(float(means.std(ddof=1)) if len(means) > 1 else alone, least)
-    return float(np.mean(list(values.values()))), SURE * spread / math.sqrt(len(means))
+HERO_MODEL, RIVAL_MODEL = 1, 2  # what the two sides of a match are called in asks
 
 
 class Match:
@@ -111,7 +33,7 @@ class Match:
         """``on_played``: is told how many games of how many are over, after each."""
         least = 2 * seats if seats > 2 else seats  # points of a single deal have no interval
         self.games = max(games + -games % seats, least)  # every opening and deal from every seat
-        self.work = Work(assignment, Ledger(self.games), on_game=self._take, check=self._check)
+        self.work = UnitWork(assignment, Ledger(self.games), finished=self._take, check=self._check)
         self._seats, self._on_played = seats, on_played
         self._outcomes: dict[int, float] = {}  # of the hero, by game
         self._returns: dict[int, Points] = {}  # of all seats, by game
@@ -141,21 +63,85 @@ class Match:
             self._on_played(len(self._returns), self.games)
 
 
-@dataclass(slots=True)
-class Arena:
-    """Plays matches every so often.
+def match_assignment(
+    config: Config,
+    rival: str,
+    *,
+    simulations: int,
+    games_at_once: int,
+    seed: int,
+    rival_search: SearchSection | None = None,
+) -> Assignment:
+    """Games between model HERO_MODEL and ``rival``; who never errs is met from the very beginning, as chance might
+    open with a lost position. Where cards are dealt, the deal is the opening.
 
-    Lifetime: ``run`` is one task of the run's group. Order: one match at a time. End: cancelled, a match
-    that is under way is dropped.
+    ``rival_search``: if a model that is the rival thinks in another way.
+    """
+    spec = MatchSpec(
+        game=config.game.name,
+        options=json.dumps(config.game.options),
+        games=games_at_once,
+        search=search_spec(config.search, simulations=simulations, is_match=True),
+        hero=f"model:{HERO_MODEL}",
+        rival=rival,
+        opening=0 if rival == "perfect" or load_game(config).is_hidden else config.arena.opening,
+        rival_search=b"" if rival_search is None else search_spec(rival_search, is_match=True),
+    )
+    return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
+
+
+class ArenaRecord(NamedTuple):
+    """The version that the next arena meets, and the results of the last one."""
+
+    version: int
+    weights: Weights
+    results: Mapping[str, Score]
+
+
+class Arena:
+    """Plays the newest weights against random play, the rule-based player if any, and the last arena's version.
+
+    Lifetime: ``run`` is one task of the run's group. Order: one match at a time, every ``arena.every_s``. End:
+    cancelled, a match that is under way is dropped.
     """
 
-    every_s: float
-    matches: Callable[[], Awaitable[Sequence[tuple[str, Match]]]]  # named after the rival
-    dispatcher: Dispatcher
-    on_result: Callable[[str, Score], None]
+    def __init__(
+        self,
+        config: Config,
+        game: GameSpec,
+        dispatcher: Dispatcher,
+        state: ArenaRecord,
+        *,
+        newest: Callable[[], tuple[int, Weights]],
+        serve: Callable[[int, int, Weights], Awaitable[None]],
+        on_result: Callable[[str, int, Score], None],
+    ) -> None:
+        """``newest``: version and weights; ``serve(model, version, weights)`` lets them answer as that model;
+        ``on_result`` gets the opponent's name, our version and the score."""
+        self.state = state
+        self._config, self._game, self._dispatcher = config, game, dispatcher
+        self._newest, self._serve, self._on_result = newest, serve, on_result
 
     async def run(self) -> None:
         while True:
-            await asyncio.sleep(self.every_s)
-            for name, match in await self.matches():
-                self.on_result(name, await match.play(self.dispatcher))
+            await asyncio.sleep(self._config.arena.every_s)
+            before, (version, weights) = self.state, self._newest()
+            self.state = before._replace(version=version, weights=weights)
+            await self._serve(HERO_MODEL, version, weights)
+            rivals = {"random": "random"} | ({"rules": "rules"} if self._game.advise is not None else {})
+            if before.version != version:
+                await self._serve(RIVAL_MODEL, before.version, before.weights)
+                rivals[f"version {before.version}"] = f"model:{RIVAL_MODEL}"
+            for name, rival in rivals.items():
+                result = await self._match(rival).play(self._dispatcher)
+                kept = {key: old for key, old in self.state.results.items() if not key.startswith("version")}
+                self.state = self.state._replace(results=kept | {name: result})
+                self._on_result(name, version, result)
+
+    def _match(self, rival: str) -> Match:
+        arena, seed = self._config.arena, self._config.train.seed
+        at_once = max(math.ceil(arena.games / parts.n_workers(self._config)), 1)
+        assignment = match_assignment(
+            self._config, rival, simulations=arena.simulations, games_at_once=at_once, seed=seed
+        )
+        return Match(assignment, arena.games, self._game.players)

@@ -21,22 +21,14 @@ from asyncplay.data.watermark import loss, read_watermark
 from asyncplay.engine.limiter import RatioState, RowCounts
 from asyncplay.engine.tuner import TunerState
 from asyncplay.errors import AsyncplayError
-from asyncplay.methods.selfplay.arena import Score
+from asyncplay.methods.selfplay.arena import ArenaRecord
+from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, TrainerState
 from asyncplay.model.learner import Learner, LearnerState
 from asyncplay.model.nets import check_weights
-from asyncplay.model.weights import Weights
 from asyncplay.payloads import Array
 
 KIND = "neural"
-
-
-class ArenaMemory(NamedTuple):
-    """Whom the next arena meets, and what the last one showed."""
-
-    version: int
-    weights: Weights
-    results: Mapping[str, Score]
 
 
 class Restored(NamedTuple):
@@ -48,8 +40,8 @@ class Restored(NamedTuple):
     published: Published
     last_version: int  # that was ever given
     kept: StorePosition  # where the store stood
-    held: RatioState | None  # to what play and training held; an older checkpoint does not say
-    arena: ArenaMemory
+    ratio: RatioState | None  # of play and training; None where an older checkpoint does not have it
+    arena: ArenaRecord
     tuner: TunerState | None
 
 
@@ -114,11 +106,11 @@ def restore(found: Checkpoint | None, learner: Learner, now_s: float) -> Restore
     """
     if found is None:
         weights = learner.weights()
-        return Restored(Published(0, weights, 0, now_s), 0, StorePosition(), None, ArenaMemory(0, weights, {}), None)
+        return Restored(Published(0, weights, 0, now_s), 0, StorePosition(), None, ArenaRecord(0, weights, {}), None)
     if found.state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that trains a network")
     arrays, state = found.arrays, checkpoint.understand(NeuralState, found)
-    published, arena, pace = state.published, state.arena, state.limiter
+    published, arena, limiter = state.published, state.arena, state.limiter
     try:
         learner.load(LearnerState(_of("learner", arrays), state.learner))
         for part in ("published", "arena"):
@@ -129,8 +121,8 @@ def restore(found: Checkpoint | None, learner: Learner, now_s: float) -> Restore
         published=Published(published.version, _of("published", arrays), published.step, now_s - published.age_s),
         last_version=published.last_version,
         kept=StorePosition(state.store.number, state.store.games, state.store.rows),
-        held=None if pace.ratio is None else RatioState(pace.inserted, pace.ratio, pace.shift_rows),
-        arena=ArenaMemory(arena.version, _of("arena", arrays), arena.results),
+        ratio=None if limiter.ratio is None else RatioState(limiter.inserted, limiter.ratio, limiter.shift_rows),
+        arena=ArenaRecord(arena.version, _of("arena", arrays), arena.results),
         tuner=None if state.tuner is None else TunerState(**state.tuner.model_dump()),
     )
 
@@ -140,9 +132,9 @@ def capture(
     progress: TrainerState,
     *,
     counts: RowCounts,
-    held: RatioState,
+    ratio: RatioState,
     kept: StorePosition,
-    arena: ArenaMemory,
+    arena: ArenaRecord,
     tuner: TunerState | None,
 ) -> Checkpoint:
     """What a checkpoint keeps. ``progress`` was taken between two steps."""
@@ -159,7 +151,7 @@ def capture(
             "age_s": progress.age_s,
             "last_version": progress.last_version,
         },
-        "limiter": counts._asdict() | held._asdict(),
+        "limiter": counts._asdict() | ratio._asdict(),
         "store": kept._asdict(),
         "arena": {
             "version": arena.version,

@@ -18,14 +18,15 @@ from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.methods.selfplay.check import GameFacts
 from asyncplay.methods.selfplay.checkpoint import Stored
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.refill import Missing, Rebuild
+from asyncplay.methods.selfplay.refill import Missing, Refill
 from asyncplay.model import device
 from asyncplay.model.device import Candidate
 from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
+from asyncplay.payloads import Ints
 
-LEG_ROUNDS = 8  # how often all games at a time are played before an inline run stands still
+LEG_ROUNDS = 8  # how often all games at a time are played between two barriers of an inline run
 
 
 def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
@@ -33,20 +34,16 @@ def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
     schedule = replace(LearningRate(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
     settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
     training = device.training_device(option.backend)
-    return Learner(shape, settings, config.train.seed, device=training, threads=_training_threads(config, option))
-
-
-def _training_threads(config: Config, option: Candidate) -> tuple[int, ...]:
-    """What training steps choose from: nothing where the user chose, or where the clock must not decide."""
-    if device.training_device(option.backend) != "cpu":
-        return ()
-    if config.device.threads or config.pool.kind == "inline":
-        return (option.threads,)
-    return tuple(sorted({1, device.usable_cores()}))
+    threads: tuple[int, ...] = ()  # that training steps choose from
+    if training == "cpu" and (config.device.threads or config.pool.kind == "inline"):
+        threads = (option.threads,)  # the user's choice, or the clock must not decide
+    elif training == "cpu":
+        threads = tuple(sorted({1, device.usable_cores()}))
+    return Learner(shape, settings, config.train.seed, device=training, threads=threads)
 
 
 def leg_games(config: Config) -> int:
-    """Games between two moments at which an inline run stands still."""
+    """Games between two barriers at which an inline run is saved."""
     return LEG_ROUNDS * config.search.games
 
 
@@ -55,17 +52,17 @@ def make_ledger(config: Config, stored: Stored) -> Ledger:
     ledger = Ledger(config.train.units or None)
     ledger.restore(stored.units)
     if config.pool.kind == "inline":
-        ledger.fence(ledger.next_unit + leg_games(config))
+        ledger.set_barrier(ledger.next_unit + leg_games(config))
     return ledger
 
 
-def make_limiter(config: Config, stored: Stored, trained_rows: int, held: RatioState | None) -> Limiter:
-    """Counts as sampled what was trained on: a batch that was drawn last may not have been. ``held``: to what the
-    run held before; another ratio counts from there on."""
+def make_limiter(config: Config, stored: Stored, trained_rows: int, before: RatioState | None) -> Limiter:
+    """Counts as sampled what was trained on: a batch that was drawn last may not have been. ``before``: the
+    ratio until now; another one counts from there on."""
     learn = config.learn
     band = int(learn.band_steps * learn.batch_rows)
-    pace = SampleRatio(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows)
-    limiter = Limiter(pace if held is None else pace.after(held))
+    ratio = SampleRatio(learn.samples_per_insert, learn.batch_rows, band, learn.minimum_rows)
+    limiter = Limiter(ratio if before is None else ratio.after(before))
     limiter.restore(RowCounts(stored.kept.rows, trained_rows))
     return limiter
 
@@ -84,7 +81,7 @@ def make_replay(
     return replay, missing
 
 
-def make_rebuild(
+def make_refill(
     config: Config,
     folder: Path,
     replay: Replay,
@@ -92,10 +89,17 @@ def make_rebuild(
     players: int,
     *,
     check: Callable[[Game, int], None],
-) -> Rebuild:
+) -> Refill:
     options = json.dumps(config.game.options)
-    seed, believes = config.train.seed, config.net.belief
-    return Rebuild(folder, replay, dispatcher, config.game.name, options, players, seed, believes, check)
+    return Refill(folder, replay, dispatcher, config.game.name, options, players, config.train.seed, check)
+
+
+def symmetry_tables(game: GameSpec) -> tuple[Ints, Ints] | None:
+    """int32[Y, F] and int32[Y, A], where a game has symmetries besides the identity."""
+    if game.n_symmetries == 1:
+        return None
+    symmetries = game.symmetries()
+    return symmetries.features, symmetries.actions
 
 
 def game_facts(game: GameSpec) -> GameFacts:

@@ -11,10 +11,11 @@ import numpy as np
 
 from asyncplay.data.reader import StoredGame
 from asyncplay.data.replay import Replay
+from asyncplay.data.store import record_of
 from asyncplay.data.window import damaged, read_part
-from asyncplay.engine.dispatch import Assignment, Dispatcher, Work
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger, Piece
-from asyncplay.engine.recorder import record_of
+from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.selfplay.rows import examples_of
@@ -37,7 +38,7 @@ class Missing:
 
 
 @dataclass(slots=True)
-class Rebuild:
+class Refill:
     """Brings the missing rows of a replay back, oldest first, beside whatever else the workers do.
 
     Lifetime: ``run`` ends when the window is whole. Order: that of storing, in whatever order the workers return them.
@@ -51,7 +52,6 @@ class Rebuild:
     options: str  # JSON
     players: int  # of the network
     seed: int
-    believes: bool = False  # the network does: rows say who holds which card
     check: Callable[[Game, int], None] = lambda game, seed: None  # WireError if rows of this seed's game cannot be used
 
     async def run(self, missing: Missing) -> None:
@@ -80,8 +80,11 @@ class Rebuild:
         def take(game: Game) -> None:
             back[game.unit] = examples_of(game, self.players)
 
-        assignment = Assignment("rebuild", self._spec_of(games), self.seed, chunk=JOB_GAMES, low_water=2 * JOB_GAMES)
-        work = Work(assignment, Ledger(len(games)), on_game=take, check=check)
+        def spec(piece: Piece) -> bytes:
+            return encode(self._spec(games[piece.first : piece.first + piece.size]))
+
+        assignment = Assignment("rebuild", spec, self.seed, chunk=JOB_GAMES, low_water=2 * JOB_GAMES)
+        work = UnitWork(assignment, Ledger(len(games)), finished=take, check=check)
         self.dispatcher.add(work)
         try:
             await work.settled.wait()
@@ -91,9 +94,6 @@ class Rebuild:
             if unit not in back or back[unit].rows != game.rows:
                 raise damaged(self.folder, f"game {game.number} cannot be played again")
         return [(game, back[unit]) for unit, game in enumerate(games)]
-
-    def _spec_of(self, games: list[StoredGame]) -> Callable[[Piece], bytes]:
-        return lambda piece: encode(self._spec(games[piece.first : piece.first + piece.size]))
 
     def _spec(self, games: list[StoredGame]) -> RebuildSpec:
         returns = [np.array(json.loads(game.returns), np.float64) for game in games]
@@ -105,5 +105,4 @@ class Rebuild:
             return_ends=np.cumsum([len(paid) for paid in returns]),
             records=b"".join(game.record for game in games),
             record_ends=np.cumsum([len(game.record) for game in games]),
-            believes=self.believes,
         )

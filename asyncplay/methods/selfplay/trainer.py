@@ -10,12 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from asyncplay.data.replay import Draw, Replay, augment
+from asyncplay.data.replay import Replay, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Limiter
-from asyncplay.errors import WireError
-from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.model.backend import Backend, Prepared
 from asyncplay.model.learner import Learner, LearnerState, StepReport
 from asyncplay.model.weights import Weights, distance
@@ -61,19 +58,12 @@ class TrainerState(NamedTuple):
     last_version: int
 
 
-class _Work(NamedTuple):
-    """A turn on the lane, for somebody who waits; given up when nobody waits any more."""
+class _Turn(NamedTuple):
+    """A turn on the lane; given up when its result is not awaited any more."""
 
     run: Callable[[], Any]
     done: asyncio.Future[Any]
-    is_last: bool  # its result is what is waited for
-
-
-class _Finished(NamedTuple):
-    """A training step; with weights if enough steps have passed to think of publishing."""
-
-    report: StepReport
-    weights: Weights | None
+    is_last: bool  # its result is the one that is awaited
 
 
 class Trainer:
@@ -94,6 +84,7 @@ class Trainer:
         backend: Backend,
         replay: Replay,
         limiter: Limiter,
+        lane: Lane,
         *,
         seed: int,
         publishing: Publishing = Publishing(),  # frozen
@@ -106,6 +97,7 @@ class Trainer:
         is_lockstep: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """Takes turns on the lane with inference, which has a share of 1; the trainer's follows the limiter."""
         self._learner, self._backend, self._replay, self._limiter = learner, backend, replay, limiter
         self._seed, self._publishing, self._turns, self._micro_s = seed, publishing, turns, micro_s
         self._on_published, self._on_step = on_published, on_step
@@ -113,18 +105,14 @@ class Trainer:
         self._published = published or Published(0, learner.weights(), learner.steps, clock())
         self._last_version = max(last_version, self._published.version)
         self._step_lock = asyncio.Lock()  # held from a draw until what follows from it is published
-        self._lane: Lane | None = None
-        self._todo: deque[_Work] = deque()
+        self._lane = lane
+        self._todo: deque[_Turn] = deque()
         self._is_running = False
         self._micro_rows, self._per_row_s = 0, 0.0
         self._report, self._rows = StepReport(learner.steps, 0, 0.0, 0.0, 0.0, 0.0), learner.rows
         self._ended_s: deque[float] = deque(maxlen=RATE_STEPS + 1)
         self._version_lag = 0.0
-
-    def join(self, lane: Lane) -> None:
-        """Take turns with the lane's other source, which has a share of 1; ours follows the limiter."""
-        self._lane = lane
-        lane.attach(self, share=1.0, is_first=self._is_lockstep)
+        lane.attach(self, share=1.0, is_first=is_lockstep)
 
     @property
     def version(self) -> int:
@@ -136,25 +124,18 @@ class Trainer:
         """The newest that has ever answered, in this run or before it was resumed."""
         return self._last_version
 
-    def check(self, game: Game) -> None:
-        """WireError if a finished game's rows are not for this network."""
-        why = misfit(game, self._learner.shape, self._replay.feature_dtype)
-        if why is not None:
-            raise WireError(f"game {game.unit} does not fit the network: {why}")
-
-    def take(self, game: Game) -> None:
-        """Add the rows of a finished game that was checked."""
-        if len(game.features):
-            self._replay.add(examples_of(game, self._learner.shape.players))
-            self._limiter.count_inserted(len(game.features))
-            self._set_share()
+    def add(self, examples: Examples) -> None:
+        """Take the examples of a finished game, at least one."""
+        self._replay.add(examples)
+        self._limiter.count_inserted(examples.rows)
+        self._set_share()
 
     async def run(self) -> None:
         """Train until cancelled."""
         while True:
             await self._limiter.until_can_sample()
             async with self._step_lock:
-                await self._train()
+                await self._step()
 
     async def progress(self) -> TrainerState:
         """Take a copy of everything between two steps; the lane must be running."""
@@ -180,17 +161,18 @@ class Trainer:
 
     def stats(self) -> TrainStats:
         counts, report = self._limiter.state(), self._report
+        elapsed_s = self._ended_s[-1] - self._ended_s[0] if self._ended_s else 0.0
         return TrainStats(
             version=self.version,
             steps=report.step,
             rows=self._rows,
-            steps_per_s=_rate(self._ended_s),
+            steps_per_s=(len(self._ended_s) - 1) / elapsed_s if elapsed_s > 0 else 0.0,
             policy_loss=report.policy_loss,
             value_loss=report.value_loss,
             gradient_norm=report.gradient_norm,
             learning_rate=report.learning_rate,
             micro_rows=self._micro_rows,
-            device_s=self._lane.busy_s(self) if self._lane is not None else 0.0,
+            device_s=self._lane.busy_s(self),
             inserted_rows=counts.inserted,
             window_rows=self._replay.rows,
             age_rows=self._replay.age_rows,
@@ -207,101 +189,96 @@ class Trainer:
         return 0.0 if self._todo and not self._is_running else math.inf
 
     def start(self, now_s: float) -> Task:
-        work = self._todo.popleft()
-        self._is_running = True
-        return Task(
-            launch=lambda: _launch(work.run),
-            landed=lambda result, seconds: self._landed(),
-            deliver=lambda result: _deliver(work, result),
-        )
+        """All of a turn is done at launch: the learner belongs to the thread that launches."""
+        turn, self._is_running = self._todo.popleft(), True
+
+        def launch() -> Finish:
+            result = turn.run()
+            return lambda: result
+
+        def landed(result: Any, seconds: float) -> None:
+            self._is_running = False
+
+        def deliver(result: Any) -> None:
+            if turn.is_last and not turn.done.cancelled():
+                turn.done.set_result(result)
+
+        return Task(launch, landed, deliver)
 
     def _progress(self, saved: LearnerState) -> TrainerState:
         return TrainerState(saved, self._published, self._clock() - self._published.at_s, self._last_version)
 
-    async def _train(self) -> None:
-        finished = await self._step(await self._next_batch())
-        if finished.weights is not None:
-            await self._publish(finished.weights, finished.report.step)
-        self._on_step(finished.report.step)
+    async def _step(self) -> None:
+        """Draw a batch, train on it, publish the weights if they are due.
 
-    def _landed(self) -> None:
-        self._is_running = False
-
-    async def _next_batch(self) -> Examples:
-        """Draw on the loop, so that counts alone decide what; copy elsewhere, which takes milliseconds."""
+        The draw is made on the loop, so that counts alone decide what is in it; what takes milliseconds is not.
+        """
         generator = np.random.default_rng((self._seed, self._learner.steps))
         draw = self._replay.draw(self._limiter.batch_rows, generator)
         self._limiter.count_sampled()
         self._set_share()
-        batch = await self._aside(lambda: self._prepare_batch(draw, generator))
+
+        def gather() -> Examples:
+            batch = draw.gather()
+            return batch if self._turns is None else augment(batch, *self._turns, generator)
+
+        batch = await self._off_loop(gather)
         self._version_lag = self.version - float(batch.versions.mean())
-        return batch
 
-    def _prepare_batch(self, draw: Draw, generator: np.random.Generator) -> Examples:
-        batch = draw.gather()
-        return batch if self._turns is None else augment(batch, *self._turns, generator)
-
-    async def _step(self, batch: Examples) -> _Finished:
-        assert self._lane is not None, "a trainer joins a lane before it runs"
-        self._micro_rows = self._next_micro_rows(batch.rows)
+        if self._is_lockstep:
+            self._micro_rows = even_rows(batch.rows, LOCKSTEP_MICRO_ROWS)
+        else:
+            self._micro_rows = micro_rows(batch.rows, self._per_row_s, self._micro_s())
         *early, last = self._learner.micro_batches(batch, self._micro_rows)
         busy_s = self._lane.busy_s(self)
-        finished: _Finished = await self._queue([*early, lambda: self._finish_step(last)])
-        self._note(finished.report, self._lane.busy_s(self) - busy_s)
-        return finished
-
-    def _finish_step(self, last: Callable[[], StepReport | None]) -> _Finished:
-        """On the lane's thread: weights are copied there, before anybody changes them again."""
-        report = last()
-        assert report is not None, "the last job of a step reports"
-        is_ripe = report.step - self._published.step >= self._publishing.steps
-        return _Finished(report, self._learner.weights() if is_ripe else None)
-
-    def _note(self, report: StepReport, device_s: float) -> None:
-        self._report = report
-        self._rows += report.rows
+        report, weights = await self._queue([*early, lambda: self._finish_step(last)])
+        self._report, self._rows = report, self._rows + report.rows
         self._ended_s.append(self._clock())
-        per_row_s = device_s / report.rows
+        per_row_s = (self._lane.busy_s(self) - busy_s) / report.rows
         self._per_row_s = FADE * self._per_row_s + (1 - FADE) * per_row_s if self._per_row_s else per_row_s
 
-    def _next_micro_rows(self, batch_rows: int) -> int:
-        if self._is_lockstep:
-            return even_rows(batch_rows, LOCKSTEP_MICRO_ROWS)
-        return micro_rows(batch_rows, self._per_row_s, self._micro_s())
+        if weights is not None:
+            await self._publish(weights, report.step)
+        self._on_step(report.step)
+
+    def _finish_step(self, last: Callable[[], StepReport | None]) -> tuple[StepReport, Weights | None]:
+        """On the lane's thread: weights that may be published are copied before the next step changes them."""
+        report = last()
+        assert report is not None, "the last micro-batch of a step reports"
+        is_ripe = report.step - self._published.step >= self._publishing.steps
+        return report, self._learner.weights() if is_ripe else None
 
     async def _publish(self, weights: Weights, step: int) -> None:
-        """Swap the weights in between two batches, if they are worth it."""
+        """Swap the weights in between two batches, if they have moved far enough or the present ones are old."""
         now_s = self._clock()
         age_s = now_s - self._published.at_s
-        prepared = await self._aside(lambda: self._prepare_weights(weights, age_s))
+
+        def prepare() -> Prepared | None:
+            is_due = self._publishing.is_due(distance(weights, self._published.weights), age_s)
+            return self._backend.prepare(weights, self._last_version + 1) if is_due else None
+
+        prepared = await self._off_loop(prepare)
         if prepared is not None:
             await self.on_lane(lambda: self._backend.swap(prepared))
             self._published = Published(prepared.version, weights, step, now_s)
             self._last_version = prepared.version
             self._on_published(prepared.version, weights)
 
-    def _prepare_weights(self, weights: Weights, age_s: float) -> Prepared | None:
-        moved = distance(weights, self._published.weights)
-        is_due = self._publishing.is_due(moved, age_s)
-        return self._backend.prepare(weights, self._last_version + 1) if is_due else None
-
-    async def _aside(self, work: Callable[[], Result]) -> Result:
-        """Away from the loop, or right here where the order of things must not depend on threads."""
+    async def _off_loop(self, work: Callable[[], Result]) -> Result:
+        """In a thread, or right here where the order of things must not depend on threads."""
         return work() if self._is_lockstep else await asyncio.to_thread(work)
 
-    def _queue(self, works: list[Callable[[], Any]]) -> asyncio.Future[Any]:
-        """Put works on the lane, a turn each; the future gets what the last one returns."""
-        assert self._lane is not None, "a trainer joins a lane before it works"
+    def _queue(self, runs: list[Callable[[], Any]]) -> asyncio.Future[Any]:
+        """Put these on the lane, a turn each; the future gets what the last one returns."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        last = len(works) - 1
-        self._todo.extend(_Work(work, done, place == last) for place, work in enumerate(works))
+        last = len(runs) - 1
+        self._todo.extend(_Turn(run, done, place == last) for place, run in enumerate(runs))
         self._lane.wake()
         return done
 
     def _set_share(self) -> None:
-        if self._lane is not None:
-            inference, training = self._limiter.shares()
-            self._lane.set_share(self, training / inference)
+        inference, training = self._limiter.shares()
+        self._lane.set_share(self, training / inference)
 
 
 def micro_rows(batch_rows: int, per_row_s: float, most_s: float) -> int:
@@ -316,19 +293,3 @@ def even_rows(batch_rows: int, most_rows: int) -> int:
     """Cut a batch into as few parts as ``most_rows`` allows, all about equally long."""
     parts = math.ceil(batch_rows / most_rows)
     return math.ceil(batch_rows / parts)
-
-
-def _launch(work: Callable[[], Any]) -> Finish:
-    """All of it is done at launch: the learner belongs to the thread that launches."""
-    result = work()
-    return lambda: result
-
-
-def _deliver(work: _Work, result: Any) -> None:
-    if work.is_last and not work.done.cancelled():
-        work.done.set_result(result)
-
-
-def _rate(times_s: deque[float]) -> float:
-    elapsed_s = times_s[-1] - times_s[0] if times_s else 0.0
-    return (len(times_s) - 1) / elapsed_s if elapsed_s > 0 else 0.0

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asyncplay.config.loading import Config
-from asyncplay.engine.dispatch import Assignment, Work
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
-from asyncplay.engine.ledger import Ledger
-from asyncplay.engine.split import shares
+from asyncplay.engine.ledger import Ledger, shares
+from asyncplay.engine.work import Assignment, Work
 from asyncplay.errors import ConfigError
-from asyncplay.methods import parts as build
+from asyncplay.methods import parts
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.monitor.figures import Figures
@@ -20,23 +19,24 @@ from asyncplay.wire.codec import encode
 PLAYERS = 2
 
 
-def make_spine(config: Config) -> Engine:
+def make_engine(config: Config, say: Callable[[str], None] = lambda line: None) -> Engine:
     """A engine under the load that ``[load]`` describes."""
     if config.device.backend not in ("auto", "sim"):
         raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
-    backend = SimBackend(build.sim_speed(config), PLAYERS)
-    workers = min(build.n_workers(config), config.load.slots)
+    backend = SimBackend(parts.sim_speed(config), PLAYERS)
+    workers = min(parts.n_workers(config), config.load.slots)
     slots = shares(config.load.slots, workers)[0]
     spec = encode(_spec(config, slots))
     assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
     engine = Engine(
-        build.make_pool(config.pool.kind),
+        parts.make_pool(config.pool.kind),
         Work(assignment, Ledger(config.train.units or None)),
         workers=workers,
-        settings=build.live_settings(config, workers),
-        limits=build.limits(config),
-        patience=build.patience(config),
+        settings=parts.live_settings(config, workers),
+        limits=parts.limits(config),
+        patience=parts.patience(config),
         depth=backend.depth,
+        say=say,
     )
     engine.serve(0, Endpoint(config.load.row_bytes, config.load.actions, backend.launch, is_timed=True))
     return engine
@@ -46,14 +46,13 @@ class SyntheticRun:
     """The engine, and what to say about it."""
 
     def __init__(self, config: Config, folder: Path, say: Callable[[str], None]) -> None:
-        self.folder, self.engine = RunFolder(folder, say), make_spine(config)
-        self.engine.supervisor.say = say
-        self._event_recorder = build.make_notebook(config, self.folder, PLAYERS)
-        self.note, self.measure = self._event_recorder.note, self._event_recorder.measure
-        self._speed = build.sim_speed(config)
+        self.folder, self.engine = RunFolder(folder, say), make_engine(config, say)
+        self._recorder = parts.open_event_recorder(config, self.folder, PLAYERS)
+        self.note, self.measure = self._recorder.note, self._recorder.measure
+        self._speed = parts.sim_speed(config)
 
     async def run(self) -> None:
-        async with self._event_recorder:
+        async with self._recorder:
             self.note("start", "a synthetic load on the simulated accelerator")
             await self.engine.run()
             self.note("stop", f"{self.engine.ledger.books.done:,} done")

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asyncplay.engine.ledger import FATAL_DEATHS, Ledger, Piece
+from asyncplay.engine.work import Assignment
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
 from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize, idle_warning
-from asyncplay.methods.mccfr.rounds import Most, Rounds
+from asyncplay.methods.mccfr.rounds import Most, Rounds, RoundWork
 from asyncplay.solve.deltas import REGRET, SUM, MergedTable
 
 OFFSETS = np.array([0, 2, 5, 7, 8, 12, 14], np.int32)
@@ -222,7 +223,7 @@ def test_a_run_saved_within_a_round_and_resumed_goes_on_to_the_same_bits():
         for number in begun.workers:
             begun.finish(number) if begun.workers[number].jobs else begun.give(number)
     resumed = Shop(1000, 3, is_synchronous=True)
-    resumed.ledger.skip(*begun.rounds.whereabouts())
+    resumed.ledger.skip(*begun.rounds.position())
     resumed.table.restore(*begun.table.capture().values())
     resumed.rounds = Rounds(
         resumed.table, resumed.ledger, RoundSize(), 3, True, stats=begun.rounds.stats, latest=begun.rounds.latest
@@ -238,10 +239,10 @@ def test_an_asynchronous_run_resumes_with_the_pieces_that_were_out():
     for number in begun.workers:
         begun.give(number)
     begun.finish(1)
-    assert begun.rounds.whereabouts() == (30, [(0, 10), (20, 10)])
+    assert begun.rounds.position() == (30, [(0, 10), (20, 10)])
 
     resumed = Shop(1000, 3, is_synchronous=False)
-    resumed.ledger.skip(*begun.rounds.whereabouts())
+    resumed.ledger.skip(*begun.rounds.position())
     resumed.rounds = Rounds(resumed.table, resumed.ledger, RoundSize(), 3, False, stats=begun.rounds.stats)
     resumed.run(random.Random(5))
     assert resumed.rounds.stats.iterations == resumed.ledger.books.done == 1000
@@ -254,8 +255,8 @@ def test_a_piece_that_nobody_survives_is_not_awaited():
     for _ in range(FATAL_DEATHS):
         assert shop.give(1)
         shop.die(1, after_parts=1)
-    (piece,) = shop.ledger.aside
-    shop.rounds.aside(piece)
+    (piece,) = shop.ledger.quarantine
+    shop.rounds.quarantined(piece)
 
     assert shop.ledger.is_settled
     assert shop.rounds.stats.iterations == 10
@@ -405,3 +406,14 @@ def test_a_row_that_comes_in_two_parts_is_refused():
     assert not rounds.take(0, piece, part)
     with pytest.raises(WireError, match="a row twice"):
         rounds.take(0, piece, whole())
+
+
+async def test_closed_the_work_still_owes_the_rest_of_its_round():
+    shop = Shop(None, 3, is_synchronous=True, pace=RoundSize(batch=30))
+    shop.give(0)
+    work = RoundWork(Assignment("traverse", b"", seed=0, chunk=0, low_water=0), shop.rounds)
+
+    work.close()
+
+    assert work.ledger.left == 20
+    assert not work.settled.is_set()

@@ -19,7 +19,7 @@ from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr import checkpoint as past
 from asyncplay.methods.mccfr import run as tabular
-from asyncplay.methods.mccfr.run import TabularRun, check_memory, memory_needed
+from asyncplay.methods.mccfr.run import MccfrRun, check_memory, memory_needed
 from asyncplay.methods.mccfr.worker import TraversePlayer
 from asyncplay.pools.local import LocalPool
 from asyncplay.rating.evaluate import Question, evaluate
@@ -48,14 +48,14 @@ def solve(
     folder: Path,
     *,
     found: Checkpoint | None = None,
-    prepare: Callable[[TabularRun], None] = lambda run: None,
-) -> tuple[TabularRun, list[str]]:
+    prepare: Callable[[MccfrRun], None] = lambda run: None,
+) -> tuple[MccfrRun, list[str]]:
     folder.mkdir()
-    runs: list[TabularRun] = []
+    runs: list[MccfrRun] = []
     said: list[str] = []
 
     async def main() -> int:
-        run = TabularRun(config, folder, said.append, found)
+        run = MccfrRun(config, folder, said.append, found)
         runs.append(run)
         prepare(run)
         await asyncio.wait_for(run.run(), 100)
@@ -84,7 +84,7 @@ def test_a_run_saved_at_any_moment_and_resumed_ends_with_the_same_bits(overrides
     whole, _ = solve(small(**overrides), tmp_path / "whole")
     saved: list[Checkpoint] = []
 
-    def save_halfway(run: TabularRun) -> None:
+    def save_halfway(run: MccfrRun) -> None:
         def merged() -> None:
             if run.rounds.stats.iterations > 1000:
                 saved.append(past.capture(run.rounds, run.table.capture()))
@@ -182,7 +182,7 @@ def test_a_worker_killed_in_mid_batch_leaves_no_trace_in_the_table(tmp_path, mon
 def test_a_worker_is_no_larger_after_a_hundred_times_more_batches(tmp_path):
     sizes: dict[int, int] = {}
 
-    def look_at_size(run: TabularRun) -> None:
+    def look_at_size(run: MccfrRun) -> None:
         def merged() -> None:
             if run.rounds.stats.pieces in (20, 2000):
                 (worker,) = run.engine.supervisor.stats()
@@ -227,7 +227,7 @@ def test_a_folder_without_a_whole_checkpoint_cannot_be_evaluated(tmp_path):
 
 
 def test_events_and_figures_of_a_run_are_in_its_store(tmp_path):
-    def measure_at_the_end(run: TabularRun) -> None:
+    def measure_at_the_end(run: MccfrRun) -> None:
         def merged() -> None:
             if run.rounds.stats.iterations == 3000:
                 run.measure({"iterations": 3000.0})
@@ -245,4 +245,4 @@ def test_events_and_figures_of_a_run_are_in_its_store(tmp_path):
 def test_a_folder_that_holds_a_solving_run_is_not_begun_anew(tmp_path):
     solve(small(), tmp_path / "run")
     with pytest.raises(AsyncplayError, match="holds a run with a checkpoint; `asyncplay train --resume"):
-        TabularRun(small(), tmp_path / "run", lambda line: None)
+        MccfrRun(small(), tmp_path / "run", lambda line: None)

@@ -14,7 +14,7 @@ from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.run import NeuralRun, load_weights, save_weights, versions
+from asyncplay.methods.selfplay.run import SelfplayRun, load_weights, save_weights, versions
 from asyncplay.rating.evaluate import Question, evaluate
 from asyncplay.records import dense, unpack
 from asyncplay.rundir.folder import RunFolder
@@ -37,16 +37,16 @@ def tiny(path: Path = SMOKE, **overrides: dict[str, str]) -> Config:
     return load(path, sections)
 
 
-def train(config: Config, folder: Path) -> tuple[NeuralRun, list[Game]]:
+def train(config: Config, folder: Path) -> tuple[SelfplayRun, list[Game]]:
     folder.mkdir()
     taken: list[Game] = []
-    runs: list[NeuralRun] = []
+    runs: list[SelfplayRun] = []
 
     async def main() -> int:
-        run = NeuralRun(config, folder, lambda line: None)
+        run = SelfplayRun(config, folder, lambda line: None)
         runs.append(run)
-        take = run.engine.work.on_game
-        run.engine.work.on_game = lambda game: (taken.append(game), take(game))[1]
+        take = run.engine.work.finished
+        run.engine.work.finished = lambda game: (taken.append(game), take(game))[1]
         await run.run()
         return 0
 

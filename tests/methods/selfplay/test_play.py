@@ -12,15 +12,16 @@ from asyncplay import games
 from asyncplay.agents.catalogue import opponent
 from asyncplay.config.live import LiveSettings
 from asyncplay.config.loading import SearchSection
-from asyncplay.engine.dispatch import Assignment, Work
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.work import Assignment, UnitWork, Work
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
-from asyncplay.methods.selfplay.arena import Match, Score, compare, score
+from asyncplay.methods.selfplay.arena import Match
 from asyncplay.methods.selfplay.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
-from asyncplay.methods.selfplay.run import search_spec
+from asyncplay.methods.selfplay.score import Score, compare, score
+from asyncplay.methods.selfplay.thinking import search_spec
 from asyncplay.methods.selfplay.worker import SelfPlayer
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.search import entries
@@ -56,7 +57,7 @@ async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Engine:
 async def selfplay(n_games: int, *, workers: int = 2, thought: bytes | None = None) -> tuple[list[Game], Engine]:
     taken: list[Game] = []
     spec = encode(SelfplaySpec("tictactoe", "{}", 16, thought or search(20)))
-    work = Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(n_games), on_game=taken.append)
+    work = UnitWork(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(n_games), finished=taken.append)
     return taken, await run(work, workers)
 
 
@@ -138,8 +139,8 @@ async def play_match(rival: str, n_games: int, *, opening: int = 2, simulations:
     spec = MatchSpec("tictactoe", "{}", 8, search(simulations, is_match=True), "model:1", rival, opening)
     match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), n_games, 2)
     taken: list[Game] = []
-    take = match.work.on_game
-    match.work.on_game = lambda game: (taken.append(game), take(game))[1]
+    take = match.work.finished
+    match.work.finished = lambda game: (taken.append(game), take(game))[1]
     await run(match.work)
     return match, taken
 
@@ -210,7 +211,7 @@ async def test_a_worker_that_remembers_asks_less_and_says_how_much():
     async def rows(cache: int) -> tuple[int, int, list[Game]]:
         taken: list[Game] = []
         spec = encode(SelfplaySpec("tictactoe", "{}", 16, search(20), cache))
-        work = Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(40), on_game=taken.append)
+        work = UnitWork(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(40), finished=taken.append)
         stats = (await run(work, 1)).evaluator.stats()
         return stats.rows, stats.spared_rows, sorted(taken, key=lambda game: game.unit)
 

@@ -17,19 +17,18 @@ from asyncplay.data.entries import GameEntry
 from asyncplay.data.replay import Replay, Window
 from asyncplay.data.store import StoreError, open_store
 from asyncplay.data.window import count_rows
-from asyncplay.engine.dispatch import Assignment, Work
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.work import Assignment, UnitWork, Work
 from asyncplay.methods.roles import ROLES
 from asyncplay.methods.selfplay import refill as rebuild
 from asyncplay.methods.selfplay.messages import Game, SearchSpec, SelfplaySpec
-from asyncplay.methods.selfplay.refill import Missing, Rebuild
+from asyncplay.methods.selfplay.refill import Missing, Refill
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.worker_refill import Rebuilder
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.pools.inline import InlinePool
-from asyncplay.records import Record, sparse
 from asyncplay.search import entries
 from asyncplay.wire.codec import encode
 from asyncplay.worker.core import Worker
@@ -57,7 +56,7 @@ def skewed(positions: Positions) -> Callable[[], Estimates]:
 def selfplay(game, on_game, n_games: int | None, low_water: int = 16) -> Work:
     search = encode(SearchSpec(20, 1, 1.5, 0.2, 0.6, 0.25, np.array([1.0] * 4 + [0.2])))
     spec = encode(SelfplaySpec(game.name, "{}", 16, search))
-    return Work(Assignment("selfplay", spec, SEED, chunk=8, low_water=low_water), Ledger(n_games), on_game=on_game)
+    return UnitWork(Assignment("selfplay", spec, SEED, chunk=8, low_water=low_water), Ledger(n_games), finished=on_game)
 
 
 def make_spine(game, work: Work) -> Engine:
@@ -76,15 +75,8 @@ async def play(game, n_games: int) -> list[Game]:
 
 def store(folder: Path, played: list[Game]) -> None:
     opened = open_store(folder, {"game": "any"})
-    opened.write([entry(game) for game in played], [])
+    opened.write([GameEntry(game, 0, time.time()) for game in played], [])
     opened.close()
-
-
-def entry(game: Game) -> GameEntry:
-    record = Record(
-        game.actions, game.decisions, game.seats, game.versions, *sparse(game.legal, game.offsets, game.targets)
-    )
-    return GameEntry(game.unit, time.time(), 0, game.seed, game.reason, game.returns, game.outcome, record)
 
 
 def replay_of(game) -> Replay:
@@ -102,7 +94,7 @@ async def refilled(game, folder: Path, missing: Missing, n_rows: int | None = No
         kept.add(examples_of(played, game.players))
 
     engine, one_game = make_spine(game, selfplay(game, None, None, low_water=0)), selfplay(game, take, 1)
-    job = Rebuild(folder, kept, engine.dispatcher, game.name, "{}", game.players, SEED)
+    job = Refill(folder, kept, engine.dispatcher, game.name, "{}", game.players, SEED)
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         playing = group.create_task(engine.run())
@@ -160,7 +152,7 @@ async def test_a_worker_that_brings_another_game_back_is_replaced(tmp_path, monk
         forgers.append(Forger(tickets, forge))
         return forgers[-1]
 
-    monkeypatch.setattr("test_rebuild.inline_pool", lambda: InlinePool(worker))
+    monkeypatch.setattr("test_refill.inline_pool", lambda: InlinePool(worker))
     monkeypatch.setattr(rebuild, "JOB_GAMES", 2)
     after = await refilled(game, tmp_path, Missing(0, sum(len(one.features) for one in played)))
 
@@ -190,7 +182,7 @@ async def test_rebuilt_rows_are_shown_to_whoever_will_use_them(tmp_path):
     n_rows = sum(len(one.features) for one in played)
     kept.begin_at(0, n_rows)
     engine = make_spine(game, selfplay(game, None, None, low_water=0))
-    judge = Rebuild(
+    judge = Refill(
         tmp_path, kept, engine.dispatcher, game.name, "{}", game.players, SEED, check=lambda *shown: seen.append(shown)
     )
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:

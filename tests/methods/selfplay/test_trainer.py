@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from asyncplay.data.replay import Replay, Window, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Balance, Limiter, SampleRatio
-from asyncplay.errors import AsyncplayError, WireError
+from asyncplay.errors import AsyncplayError
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.trainer import LEAST_MICRO_ROWS, Published, Publishing, Trainer, even_rows, micro_rows
 from asyncplay.model.backend import Prepared
 from asyncplay.model.backends.torch_backend import TorchBackend
-from asyncplay.model.learner import Learner, LearnerSettings
+from asyncplay.model.learner import Learner, LearnerSettings, StepReport
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import Weights
-from asyncplay.payloads import Positions
+from asyncplay.payloads import Examples, Positions
 
 SHAPE = NetShape("mlp", features=4, actions=4, players=2, width=16, blocks=1)
 MIRROR = np.array([[0, 1, 2, 3], [3, 2, 1, 0]], np.int32)  # of features and of actions
@@ -110,23 +110,26 @@ class Rig:
         self.backend = kind.pop("backend", None) or FakeBackend()
         self.replay = Replay(4, np.uint8, 2, window=Window(10_000), block_rows=64)
         self.limiter = Limiter(pace)
-        self.lane = Lane(is_inline=is_lockstep)
+        self.lane = kind.pop("lane", None) or Lane(is_inline=is_lockstep)
         self.published: list[tuple[int, int]] = []  # version and step
         self.trainer = Trainer(
             self.learner,
             self.backend,
             self.replay,
             self.limiter,
+            self.lane,
             seed=SEED,
             is_lockstep=is_lockstep,
             on_published=lambda version, weights: self.published.append((version, self.learner.steps)),
             **kind,
         )
-        self.trainer.join(self.lane)
+
+    def take(self, played: Game) -> None:
+        self.trainer.add(examples_of(played, self.learner.shape.players))
 
     def play(self, games: int, first: int = 0) -> None:
         for unit in range(first, first + games):
-            self.trainer.take(game(unit))
+            self.take(game(unit))
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Each look takes a turn on the lane, so something has happened since the last one."""
@@ -390,13 +393,13 @@ async def test_a_step_that_is_broken_off_leaves_no_trace():
     rig = Rig(SampleRatio(ratio=1, batch_rows=1024, band_rows=1024), micro_s=lambda: 0.0)
     before = rig.learner.weights()
     part_done = asyncio.Event()
-    real_landed = rig.trainer._landed
+    loop, micro_batches = asyncio.get_running_loop(), rig.learner.micro_batches
 
-    def landed() -> None:
-        real_landed()
-        part_done.set()
+    def watched(batch: Examples, rows: int) -> list[Callable[[], StepReport | None]]:
+        first, *rest = micro_batches(batch, rows)
+        return [lambda: (first(), loop.call_soon_threadsafe(part_done.set))[0], *rest]
 
-    rig.trainer._landed = landed  # type: ignore[method-assign]
+    rig.learner.micro_batches = watched  # type: ignore[method-assign]
     rig.play(1)
     async with rig.running() as (_, training):
         await part_done.wait()
@@ -404,17 +407,6 @@ async def test_a_step_that_is_broken_off_leaves_no_trace():
         after = await rig.trainer.on_lane(rig.learner.weights)
     assert rig.learner.steps == 0
     assert_equal(before, after)
-
-
-def test_a_game_that_does_not_fit_costs_its_sender_and_adds_nothing():
-    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16))
-    other = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=16))
-    other.learner.shape = NetShape("mlp", features=9, actions=4, players=2)
-    with pytest.raises(WireError, match="game 3 does not fit the network: 4 features"):
-        other.trainer.check(game(3))
-    rig.trainer.take(game(3))
-    assert (other.replay.rows, other.limiter.state().inserted) == (0, 0)
-    assert (rig.replay.rows, rig.limiter.state().inserted) == (ROWS, ROWS)
 
 
 def test_the_share_of_the_lane_follows_the_limiter():
@@ -425,8 +417,7 @@ def test_the_share_of_the_lane_follows_the_limiter():
         def set_share(self, source: object, share: float) -> None:
             shares.append(share)
 
-    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=64, minimum_rows=32))
-    rig.trainer.join(Scale())
+    rig = Rig(SampleRatio(ratio=1, batch_rows=16, band_rows=64, minimum_rows=32), lane=Scale())
     rig.play(6)
     assert shares == pytest.approx([1, 96 / 64, 112 / 48, 128 / 32, 144 / 16, 19])
 
@@ -435,8 +426,8 @@ async def test_statistics_tell_age_lag_and_counts():
     learner = new_learner()
     published = Published(7, learner.weights(), 0, 0.0)
     rig = Rig(SampleRatio(ratio=1, batch_rows=64, band_rows=64), learner=learner, published=published)
-    rig.trainer.take(game(0, version=4))
-    rig.trainer.take(game(1, version=6))
+    rig.take(game(0, version=4))
+    rig.take(game(1, version=6))
     async with rig.running():
         await rig.until_ahead()
     stats = rig.trainer.stats()
