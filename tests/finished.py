@@ -24,9 +24,9 @@ class Finished(NamedTuple):
     targets: Floats
 
 
-def entry_of(
-    unit: int, time_s: float, worker: int, seed: int, reason: str, returns: Array, outcome: Floats, record: Record
-) -> GameEntry:
+def entry_of(record: Record, *, worker: int, time_s: float, **ending: object) -> GameEntry:
+    """``ending``: unit, seed, reason, returns and outcome."""
     actions, decisions, seats, versions, counts, legal, targets = record
-    ending, rows = (unit, seed, reason, returns, outcome), (actions, decisions, seats, versions)
-    return GameEntry(Finished(*ending, *rows, legal, offsets_of(counts), targets), worker, time_s)
+    columns = {"actions": actions, "decisions": decisions, "seats": seats, "versions": versions}
+    game = Finished(**ending, **columns, legal=legal, offsets=offsets_of(counts), targets=targets)
+    return GameEntry(game, worker, time_s)

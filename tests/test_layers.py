@@ -207,7 +207,7 @@ def test_every_library_is_one_that_the_project_says_it_needs():
     extras = project["optional-dependencies"]
     lines = [*project["dependencies"], *extras["openspiel"], *extras["parquet"]]
     parts = {"pyspiel", "pydantic_core"}  # of open_spiel and of pydantic
-    declared = {re.match(r"\w+", line).group() for line in lines} | parts
+    declared = {re.match(r"[\w-]+", line).group().replace("-", "_") for line in lines} | parts
     libraries = set().union(*(libraries_of(source(module)) for module in modules())) - sys.stdlib_module_names
     assert libraries - declared == set()
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from asyncplay import games
 from asyncplay.archive.replaying import Referee
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data import lock, salvage
 from asyncplay.data.reader import count_games, integrity, malformed_notes, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept, run_meta

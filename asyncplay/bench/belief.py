@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from asyncplay.bench.outside import until
-from asyncplay.config.loading import Config, load
+from asyncplay.config.loading import load
+from asyncplay.config.sections import Config
 from asyncplay.console.view import View
 from asyncplay.engine.loop import run_loop
 from asyncplay.methods.selfplay.run import SelfplayRun

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay.config.loading import Config, load
+from asyncplay.config.loading import load
+from asyncplay.config.sections import Config
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build

@@ -1,7 +1,8 @@
 """The load each game is measured under: one configuration a game, the same for every bench."""
 
 from asyncplay import games
-from asyncplay.config.loading import Config, load
+from asyncplay.config.loading import load
+from asyncplay.config.sections import Config
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import no_ending
 

@@ -17,7 +17,7 @@ import numpy as np
 from asyncplay.bench.outside import until
 from asyncplay.bench.solo import GAMES, Solo, Totals, by_block, open_torch
 from asyncplay.bench.tally import Tally, whole_rounds
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import usable_cores
 

@@ -19,7 +19,7 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally, total
 from asyncplay.bench.watched import ForwardLimit, Watched
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.engine.loop import run_loop
 from asyncplay.methods import parts as build
 from asyncplay.model.device import Candidate

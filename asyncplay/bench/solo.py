@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.bench.tally import Tally
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.games.sampling import random_rows
 from asyncplay.methods.selfplay.network import load_game, open_model
 from asyncplay.methods.selfplay.seats import settings_of, unit_seed

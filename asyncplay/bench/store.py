@@ -19,7 +19,7 @@ import numpy as np
 
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.outside import until
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config, changed
 from asyncplay.data.entries import GameEntry, Note, Written
 from asyncplay.data.store import Durability, Store, open_read_only, open_store
 from asyncplay.engine.dispatch import Dispatcher
@@ -241,8 +241,7 @@ class _Run:
 
 def _run_config() -> Config:
     """Fewer games at a time than usual, so that the first ones are over soon."""
-    config = bench_config("connect4", "auto")
-    return config.model_copy(update={"search": config.search.model_copy(update={"games": RUN_GAMES})})
+    return changed(bench_config("connect4", "auto"), "search.games", RUN_GAMES)
 
 
 async def _rows_per_s(neural: SelfplayRun, seconds: float) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from asyncplay.bench.outside import until
 from asyncplay.bench.solo import GAMES, Solo, open_torch
 from asyncplay.bench.tally import Tally, whole_rounds
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import usable_cores
 from asyncplay.payloads import Estimates, Positions, offsets_of

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from asyncplay.bench.outside import until
 from asyncplay.bench.tally import Tally, whole_rounds
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.engine.lane import Finish, Task
 from asyncplay.games.sampling import random_rows
 from asyncplay.methods.selfplay.network import SAMPLE_ROWS, open_model

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from asyncplay.config.loading import SHIPPED, Config, Overrides
+from asyncplay.config.loading import SHIPPED, Overrides
+from asyncplay.config.sections import Config
 from asyncplay.data import lock
 from asyncplay.data.files import open_file
 from asyncplay.data.tensorboard import EventFile

@@ -2,12 +2,15 @@
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
 
+from annotated_types import Ge, Le
+
+from asyncplay.config.sections import SECTIONS, Live, type_parts
 from asyncplay.errors import ConfigError
 
-AUTO = "auto"
 MB = 1 << 20
 
 
@@ -24,32 +27,27 @@ class Tunable(NamedTuple):
     is_whole: bool = True
 
 
-TUNABLES = {
-    tunable.key: tunable
-    for tunable in (
-        Tunable(
-            "batch.timeout_ms",
-            0,
-            10_000,
-            "longest wait of a batch for company; auto learns it",
-            "timeout",
-            "ms",
-            words={AUTO: None},
-            is_whole=False,
-        ),
-        Tunable("batch.max_rows", 1, 1 << 20, "most rows of one network call", "max rows"),
-        Tunable(
-            "learn.samples_per_insert",
-            0.01,
-            1000,
-            "how often a row that comes from now on is trained on",
-            "samples per insert",
-            is_whole=False,
-        ),
-        Tunable("pool.workers", 1, 1024, "worker processes; what one that leaves had under way is redone", "workers"),
-        Tunable("pause", 0, 1, "on: the device starts nothing until off", "pause", words={"on": 1, "off": 0}),
-    )
-}
+def _tunables() -> Iterator[Tunable]:
+    """The settings whose declaration says that they are live, and the engine's own switch."""
+    for section, setting in ((name, setting) for name, kind in SECTIONS.items() for setting in fields(kind)):
+        parts = list(type_parts(setting.type))
+        lows: list[Any] = [part.ge for part in parts if isinstance(part, Ge)]
+        highs: list[Any] = [part.le for part in parts if isinstance(part, Le)]
+        for live in (part for part in parts if isinstance(part, Live)):
+            yield Tunable(
+                f"{section}.{setting.name}",
+                max([live.lowest, *lows]),
+                min([live.highest, *highs]),
+                live.meaning,
+                live.label,
+                live.unit,
+                words={part: None for part in parts if isinstance(part, str)},
+                is_whole=int in parts,
+            )
+    yield Tunable("pause", 0, 1, "on: the device starts nothing until off", "pause", words={"on": 1, "off": 0})
+
+
+TUNABLES = {tunable.key: tunable for tunable in _tunables()}
 
 
 class LiveSettings:

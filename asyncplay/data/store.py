@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data import schema
 from asyncplay.data.entries import (
     EventEntry,

@@ -1,6 +1,6 @@
 """What can compute here, measured on the network of the default run."""
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.doctor.finding import Finding
 from asyncplay.methods.selfplay import network
 from asyncplay.methods.sizes import net_shape

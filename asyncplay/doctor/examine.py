@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.doctor import machine
 from asyncplay.doctor.finding import Finding
 from asyncplay.doctor.neighbours import look_at_neighbours

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from asyncplay import machine
 from asyncplay.config.live import LiveSettings
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data.store import Store, open_store, run_meta
 from asyncplay.data.writer import CommitPolicy
 from asyncplay.engine.engine import QueueLimits

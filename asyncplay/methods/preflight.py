@@ -5,7 +5,7 @@ Whether a game can be solved by table is known only when its tree is laid out.
 
 from asyncplay import games
 from asyncplay import machine as memory
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.errors import ConfigError
 from asyncplay.machine import usable_cores
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config, changed
 from asyncplay.errors import ConfigError
 from asyncplay.games.spec import GameSpec
 from asyncplay.model.shape import NetShape
@@ -144,7 +144,7 @@ def told(n_bytes: float) -> str:
 
 def _settled(config: Config, cores: int) -> Config:
     """With the number of workers that 0 stands for."""
-    return config if config.pool.workers else _with(config, "pool.workers", cores)
+    return config if config.pool.workers else changed(config, "pool.workers", cores)
 
 
 def _process_need(config: Config) -> Need:
@@ -236,8 +236,8 @@ def _frame_limit(keys: tuple[str, ...], block: Callable[[Config], int]) -> SizeL
 def _check(config: Config, limits: Sequence[SizeLimit], names: Mapping[str, str] = NO_NAMES) -> None:
     """Blame that key of a limit which is furthest above its default, and say what value of it would fit all limits."""
 
-    def fits(changed: Config) -> bool:
-        return all(limit.amount(changed) <= limit.most for limit in limits)
+    def fits(other: Config) -> bool:
+        return all(limit.amount(other) <= limit.most for limit in limits)
 
     for limit in limits:
         if limit.amount(config) > limit.most:
@@ -246,7 +246,7 @@ def _check(config: Config, limits: Sequence[SizeLimit], names: Mapping[str, str]
             low, high = 0, _value(config, key)
             while high - low > 1:
                 middle = (low + high) // 2
-                low, high = (middle, high) if fits(_with(config, key, middle)) else (low, middle)
+                low, high = (middle, high) if fits(changed(config, key, middle)) else (low, middle)
             round_down = 10 ** max(len(str(low)) - 2, 0)
             cure = f"{low // round_down * round_down} would fit" if low else "no other value would fit either"
             raise ConfigError(f"{names.get(key, key)} is {_value(config, key)}: {excess}; {cure}")
@@ -255,8 +255,3 @@ def _check(config: Config, limits: Sequence[SizeLimit], names: Mapping[str, str]
 def _value(config: Config, name: str) -> int:
     section, _, key = name.partition(".")
     return int(getattr(getattr(config, section), key))
-
-
-def _with(config: Config, name: str, value: int) -> Config:
-    section, _, key = name.partition(".")
-    return config.model_copy(update={section: getattr(config, section).model_copy(update={key: value})})

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from asyncplay import machine as memory
 from asyncplay.agents import ismcts
 from asyncplay.agents.catalogue import opponent
 from asyncplay.agents.library import PREFIX as LIBRARY
-from asyncplay.config.loading import Config, DeviceSection
+from asyncplay.config.sections import Config, DeviceSettings
 from asyncplay.data.files import read_file
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
@@ -137,10 +137,10 @@ def _match(config: Config, game: GameSpec, question: Question) -> Match:
 def require_room(config: Config, game: GameSpec, games_at_once: int, simulations: int, name: str) -> None:
     """ConfigError if the trees of a match need more memory than there is; ``name``: where simulations were typed."""
     games = games_at_once * build.n_workers(config)
-    arena = config.arena.model_copy(update={"every_s": 1.0, "games": games, "simulations": simulations})
+    arena = replace(config.arena, every_s=1.0, games=games, simulations=simulations)
     machine = Machine(usable_cores(), memory.at_hand())
     names = {"arena.simulations": name, "arena.games": "--games"}
-    require_match(config.model_copy(update={"arena": arena}), game, machine, names)
+    require_match(replace(config, arena=arena), game, machine, names)
 
 
 def _most_at_once(against: str) -> int:
@@ -169,7 +169,7 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
 
 def _serve(engine: Engine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Brains that want the same device share the choice of its backend and threads."""
-    options: dict[DeviceSection, Candidate] = {}
+    options: dict[DeviceSettings, Candidate] = {}
     for model, (config, version, weights) in brains.items():
         wanted = config.device
         if wanted not in options:

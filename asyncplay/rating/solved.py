@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
 from asyncplay.engine.saver import FOLDER
 from asyncplay.errors import AsyncplayError

@@ -4,7 +4,8 @@ import errno
 import os
 from pathlib import Path
 
-from asyncplay.config.loading import Config, Overrides, load
+from asyncplay.config.loading import Overrides, load
+from asyncplay.config.sections import Config
 from asyncplay.data.files import check_file
 from asyncplay.errors import AsyncplayError
 

@@ -1,10 +1,12 @@
 """What a run folder says about the run that was there, and whether it can go on with another configuration."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asyncplay.config.loading import Config, Overrides, dump
+from asyncplay.config.loading import Overrides, dump
+from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
 from asyncplay.data import files as disk
 from asyncplay.data.checkpoint import Checkpoint
@@ -42,13 +44,13 @@ def read(folder: Path, flags: Overrides) -> Resumed:
     kind = "neural" if config.solve.method == "off" else "tabular"
     if known.get("kind", kind) != kind:
         raise AsyncplayError(f"--resume {folder}: {CONFIG} is of a {kind} run, the newest checkpoint is not")
-    before: Sections = known.get("config") or read_config(folder).model_dump()
+    before: Sections = known.get("config") or asdict(read_config(folder))
     if not isinstance(before, Mapping) or not all(isinstance(keys, Mapping) for keys in before.values()):
         raise AsyncplayError(f"{folder / CHECKPOINTS} is damaged: the newest checkpoint's configuration is none")
-    refuse(before, config.model_dump())
+    refuse(before, asdict(config))
     start = "no checkpoint" if found is None else f"checkpoint {found.number:06d}"
     news = [f"{line}; passed over" for line in complaints]
-    news += [f"going on from {start}", *differences(before, config.model_dump())]
+    news += [f"going on from {start}", *differences(before, asdict(config))]
     return Resumed(config, None if found is None else found.snapshot, news)
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from finished import entry_of
 
 from asyncplay import games, rng
-from asyncplay.config.loading import Config, GameSection, dump
+from asyncplay.config.loading import dump
+from asyncplay.config.sections import Config, GameSettings
 from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, VersionEntry
 from asyncplay.data.store import Store, open_store
 from asyncplay.data.watermark import Watermark
@@ -36,7 +37,14 @@ def random_game(spec: GameSpec, unit: int) -> GameEntry:
     reason = end_reason(spec, len(actions))
     record = _record(actions, rows, version=unit // 10)
     return entry_of(
-        unit, START_S + 60 * unit, unit % 3, unit * 7, reason, gains.copy(), outcome_of(spec, gains), record
+        record,
+        worker=unit % 3,
+        time_s=START_S + 60 * unit,
+        unit=unit,
+        seed=unit * 7,
+        reason=reason,
+        returns=gains.copy(),
+        outcome=outcome_of(spec, gains),
     )
 
 
@@ -64,7 +72,7 @@ def notes() -> list[Note]:
 def make_run(folder: Path, units: Sequence[int], *, game: str = "tictactoe", commit: int = 10) -> Store:
     """A run folder whose store is still open; its log has not been copied back into the database."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(dump(Config(game=GameSection(name=game))))
+    (folder / "config.toml").write_text(dump(Config(game=GameSettings(name=game))))
     spec = games.load(game)
     store = open_store(folder, {"game": game, "options": "{}", "seed": "0", "players": str(spec.players)})
     store.connection.execute("PRAGMA wal_autocheckpoint = 0")

@@ -6,7 +6,8 @@ import pytest
 
 from asyncplay import cli
 from asyncplay.cli.training import default_config
-from asyncplay.config.loading import Config, keys, load
+from asyncplay.config.loading import keys, load
+from asyncplay.config.sections import Config
 from asyncplay.rundir.resume import write_config
 
 HUGE = "99999999999999999999"

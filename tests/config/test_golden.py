@@ -1,6 +1,7 @@
 """Texts that have no formula."""
 
-from asyncplay.config.loading import Config, dump
+from asyncplay.config.loading import dump
+from asyncplay.config.sections import Config
 
 
 def test_every_key_its_default_and_its_meaning_read_as_before(golden):

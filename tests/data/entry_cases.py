@@ -20,4 +20,13 @@ def make_game(unit: int, *, rows: int = 3, time_s: float = 1000.0) -> GameEntry:
         policies=np.tile(np.array([0.25, 0.75], np.float32), rows),
     )
     returns = np.array([1.0, -1.0]) if unit % 2 else np.array([-1.0, 1.0])
-    return entry_of(unit, time_s + unit, unit % 3, unit * 7, "rules", returns, returns.astype(np.float32), record)
+    return entry_of(
+        record,
+        worker=unit % 3,
+        time_s=time_s + unit,
+        unit=unit,
+        seed=unit * 7,
+        reason="rules",
+        returns=returns,
+        outcome=returns.astype(np.float32),
+    )

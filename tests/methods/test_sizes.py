@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from asyncplay import games
-from asyncplay.config.loading import Config, load
+from asyncplay.config import sections
+from asyncplay.config.loading import load
+from asyncplay.config.sections import Config
 from asyncplay.errors import ConfigError
 from asyncplay.machine import at_hand
 from asyncplay.methods import sizes
@@ -79,8 +81,7 @@ def test_where_nothing_fits_it_is_said():
 
 def test_a_run_of_few_games_fills_no_window():
     config = changed(DEFAULT, "replay.start_rows", 10**7)
-    few = config.model_copy(update={"train": config.train.model_copy(update={"units": 100})})
-    require(few, Machine(2, SMALL))
+    require(sections.changed(config, "train.units", 100), Machine(2, SMALL))
 
 
 def test_trees_never_have_more_edges_than_their_numbers_can_tell_apart():

@@ -3,13 +3,15 @@
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from asyncplay.cli import main
-from asyncplay.config.loading import Config, load
+from asyncplay.config.loading import load
+from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint, lock
 from asyncplay.data.reader import read_games, reading
 from asyncplay.engine.limiter import Balance
@@ -222,7 +224,7 @@ def test_a_changed_configuration_is_told_key_by_key(tmp_path):
 def test_the_checkpoints_own_configuration_is_what_counts(tmp_path):
     """A config.toml that was edited by hand is told of too, and cannot change what a run is."""
     folder = run_folder(tmp_path / "run", search={"simulations": "9"})
-    old = load(SMOKE).model_dump()
+    old = asdict(load(SMOKE))
     checkpoint.save(folder / "checkpoints", checkpoint.Checkpoint({}, {"config": old}))
     assert resume.read(folder, {}).news == ["going on from checkpoint 000001", "search.simulations: 25 -> 9"]
     resume.write_config(load(SMOKE, {"net": {"width": "7"}}), folder)
@@ -260,7 +262,7 @@ def command(*words: object) -> int:
 
 def flags(config: Config) -> list[str]:
     """What makes the smoke configuration this one."""
-    lines = resume.differences(load(SMOKE).model_dump(), config.model_dump())
+    lines = resume.differences(asdict(load(SMOKE)), asdict(config))
     return [word for line in lines for word in (f"--{line.partition(':')[0]}", line.rpartition(" -> ")[2])]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from asyncplay import machine as memory
-from asyncplay.config.loading import Config, SolveSection
+from asyncplay.config.sections import Config, SolveSettings
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint, Keep
 from asyncplay.data.policies import save_policy
@@ -54,7 +54,7 @@ def n_started(config: Config) -> int:
     return min([parts.n_workers(config), *most])
 
 
-def solver_settings(solve: SolveSection) -> SamplerSettings:
+def solver_settings(solve: SolveSettings) -> SamplerSettings:
     return SamplerSettings(
         method=EXTERNAL if solve.method == "external" else OUTCOME,
         is_linear=int(solve.weighting == "linear"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
-from asyncplay.config.loading import Config, SearchSection
+from asyncplay.config.sections import Config, SearchSettings
 from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.work import Assignment, UnitWork
@@ -70,7 +70,7 @@ def match_assignment(
     simulations: int,
     games_at_once: int,
     seed: int,
-    rival_search: SearchSection | None = None,
+    rival_search: SearchSettings | None = None,
 ) -> Assignment:
     """Games between model HERO_MODEL and ``rival``; who never errs is met from the very beginning, as chance might
     open with a lost position. Where cards are dealt, the deal is the opening.

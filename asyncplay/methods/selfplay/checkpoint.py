@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint, Count, State
 from asyncplay.data.entries import StorePosition
@@ -138,7 +138,7 @@ def capture(
     tuner: TunerState | None,
 ) -> Checkpoint:
     """What a checkpoint keeps. ``progress`` was taken between two steps."""
-    published, settings = progress.published, config.model_dump()
+    published, settings = progress.published, asdict(config)
     arrays = _named("learner", progress.learner.tensors) | _named("published", published.weights)
     state = {
         "kind": KIND,

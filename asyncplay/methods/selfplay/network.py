@@ -3,7 +3,7 @@
 import numpy as np
 
 from asyncplay import games
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.games.sampling import random_rows
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods import parts

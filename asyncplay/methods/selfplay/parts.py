@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data.checkpoint import Keep
 from asyncplay.data.replay import Replay, Window
 from asyncplay.data.window import count_rows

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from asyncplay import rng
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.data import files as disk
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.entries import VersionEntry

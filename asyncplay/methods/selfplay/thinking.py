@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.config.loading import SearchSection
+from asyncplay.config.sections import SearchSettings
 from asyncplay.methods.selfplay.messages import SearchSpec
 from asyncplay.wire.codec import encode
 
 
-def search_spec(search: SearchSection, *, simulations: int | None = None, is_match: bool = False) -> bytes:
+def search_spec(search: SearchSettings, *, simulations: int | None = None, is_match: bool = False) -> bytes:
     """How to think; in a match there is no noise, hardly any chance, and nothing is decided quickly."""
     return encode(
         SearchSpec(
@@ -33,7 +33,7 @@ def search_spec(search: SearchSection, *, simulations: int | None = None, is_mat
     )
 
 
-def _temperatures(search: SearchSection, *, is_match: bool) -> NDArray[np.float64]:
+def _temperatures(search: SearchSettings, *, is_match: bool) -> NDArray[np.float64]:
     """By decision; the last one is for the rest."""
     if is_match:
         return np.zeros(1)

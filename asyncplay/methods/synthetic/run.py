@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from asyncplay.config.loading import Config
+from asyncplay.config.sections import Config
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger, shares
@@ -20,7 +20,7 @@ PLAYERS = 2
 
 
 def make_engine(config: Config, say: Callable[[str], None] = lambda line: None) -> Engine:
-    """A engine under the load that ``[load]`` describes."""
+    """An engine under the load that ``[load]`` describes."""
     if config.device.backend not in ("auto", "sim"):
         raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
     backend = SimBackend(parts.sim_speed(config), PLAYERS)

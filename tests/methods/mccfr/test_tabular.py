@@ -11,7 +11,8 @@ import numpy as np
 import psutil
 import pytest
 
-from asyncplay.config.loading import Config, dump, load
+from asyncplay.config.loading import dump, load
+from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.store import open_read_only

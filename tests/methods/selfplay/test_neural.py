@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asyncplay.config.loading import Config, load
+from asyncplay.config.loading import load
+from asyncplay.config.sections import Config
 from asyncplay.data.store import open_read_only, read_kept
 from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import run_loop

@@ -11,7 +11,7 @@ from rig import inline_pool
 from asyncplay import games
 from asyncplay.agents.catalogue import opponent
 from asyncplay.config.live import LiveSettings
-from asyncplay.config.loading import SearchSection
+from asyncplay.config.sections import SearchSettings
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
@@ -102,7 +102,7 @@ async def test_forced_decisions_have_no_row_and_all_others_have_one():
 
 async def test_quick_decisions_are_played_and_leave_no_row():
     """A tenth of the decisions are full ones: there are games with none, and they are games like the others."""
-    section = SearchSection(simulations=20, quick_simulations=5, full_share=0.1)
+    section = SearchSettings(simulations=20, quick_simulations=5, full_share=0.1)
     taken, engine = await selfplay(60, thought=search_spec(section))
     n_decisions = sum(min(len(game.actions), 8) for game in taken)
     n_rows = [len(game.features) for game in taken]
@@ -117,7 +117,7 @@ async def test_quick_decisions_are_played_and_leave_no_row():
 
 @pytest.mark.parametrize(("is_match", "n_quick"), [(False, 5), (True, 0)])
 def test_matches_are_thought_over_in_full(is_match, n_quick):
-    section = SearchSection(simulations=20, quick_simulations=5)
+    section = SearchSettings(simulations=20, quick_simulations=5)
     spec = decode(search_spec(section, is_match=is_match)[HEADER.size :])
 
     assert isinstance(spec, SearchSpec)
@@ -126,7 +126,7 @@ def test_matches_are_thought_over_in_full(is_match, n_quick):
 
 async def test_gumbel_roots_teach_a_share_of_every_legal_action():
     """Three cells are considered, but the policy learned is over all of them."""
-    section = SearchSection(simulations=8, root="gumbel", gumbel_actions=3, gumbel_scale=0.02)
+    section = SearchSettings(simulations=8, root="gumbel", gumbel_actions=3, gumbel_scale=0.02)
     taken, _ = await selfplay(20, thought=search_spec(section))
 
     for game in taken:
@@ -196,7 +196,7 @@ def test_games_are_parted_only_where_both_groups_fill_a_block(n_games, rows, thi
 @pytest.mark.parametrize(("leaves", "fill_rows"), [(1, 64), (8, 1), (8, 64)])
 async def test_an_ask_says_how_many_of_its_rows_only_fill_it(leaves, fill_rows):
     """16 games: a block of 64 rows needs more than the first leaf of each tree."""
-    section = SearchSection(simulations=20, leaves=leaves, fill_rows=fill_rows)
+    section = SearchSettings(simulations=20, leaves=leaves, fill_rows=fill_rows)
     _, engine = await selfplay(20, workers=1, thought=search_spec(section))
     stats = engine.evaluator.stats()
 
