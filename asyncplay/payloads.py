@@ -1,7 +1,7 @@
 """Arrays that travel together, and the alphabet of their shapes.
 
 ``n`` rows, ``A`` actions, ``P`` players, ``F`` features of a row, ``k`` legal actions of a row,
-``L`` their sum over all rows of a block, ``C`` cards whose holders can be told.
+``L`` their sum over all rows of a block.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,6 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
-
-# How it is written who has a card: SEEN by the player whose view it is, else in the lowest bits 0 for nobody or k for
-# the seat k places to the left, and above them the bit set of whoever could have it.
-SEEN, HOLDER, POSSIBLE_SHIFT = -1, 15, 4
 
 
 class Positions(NamedTuple):
@@ -31,8 +27,7 @@ class Estimates(NamedTuple):
     """What a network thinks of a block of positions."""
 
     priors: Floats  # float32[L], over the legal actions, each row's sum is 1
-    values: Floats  # float32[n, P], entry k for the seat k places to the left of the player to move; behind them,
-    # if the network believes anything, C * P numbers that say who holds which card (search/beliefs.py)
+    values: Floats  # float32[n, P], entry k for the seat k places to the left of the player to move
     version: int  # of the weights that answered
 
 
@@ -47,7 +42,6 @@ class Examples(NamedTuple):
     seats: Ints  # int32[n], how many of the P seats the row's game has; later entries are ignored
     weight: Floats  # float32[n], how much the row counts
     versions: Ints  # int32[n], of the weights that played it
-    holders: Array  # int16[n, C], who has which card, see SEEN; C is 0 where no network wants to know
 
     @property
     def rows(self) -> int:
@@ -65,7 +59,6 @@ class Examples(NamedTuple):
             seats=self.seats[start:stop],
             weight=self.weight[start:stop],
             versions=self.versions[start:stop],
-            holders=self.holders[start:stop],
         )
 
     def pick(self, rows: NDArray[np.int64]) -> "Examples":
@@ -83,7 +76,6 @@ class Examples(NamedTuple):
             seats=self.seats[rows],
             weight=self.weight[rows],
             versions=self.versions[rows],
-            holders=self.holders[rows],
         )
 
 

@@ -130,8 +130,6 @@ class TrainStats:
     version_lag: float = 0.0  # mean number of versions since a drawn row was played
     sampled_rows: int = 0
     balance: str = ""  # who waits for whom
-    belief_loss: float | None = None  # nats a card unseen, where the network believes anything
-    counting_loss: float | None = None  # the same for who only counts cards
 
     @property
     def samples_per_insert(self) -> float:

@@ -81,7 +81,6 @@ GAME_LIES: list[Change] = [
     *[longer(name) for name in ("returns", "outcome", "actions", "decisions", "seats", "features", "legal", "targets")],
     lambda dice, game: {"features": game.features.astype(np.float32)},
     lambda dice, game: {"features": game.features[:, : dice.randrange(game.features.shape[1])]},
-    lambda dice, game: {"holders": np.zeros((len(game.features), dice.randint(1, 60)), np.int16)},
     lambda dice, game: {"returns": game.returns[:1], "outcome": game.outcome[:1], "values": game.values[:, :1]},
     lambda dice, game: {"decisions": game.decisions[::-1].copy()},
     lambda dice, game: {"legal": game.legal[::-1].copy()},

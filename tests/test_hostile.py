@@ -113,7 +113,7 @@ REASONS = [
     "which it does not have", "outside its job", "its unit has", "the reason of its end", "returns of",
     "no finite number", "outcome outside", "not its returns'", "action outside", "in the order of", "a seat outside",
     "a version outside", "do not ascend", "was not legal", "share out 1", "not its outcome", "features of float32",
-    "holders of", "which nobody serves", "an ask of shape", "contradicts itself", "leaves and was not told",
+    "which nobody serves", "an ask of shape", "contradicts itself", "leaves and was not told",
     "a second time", "speaks protocol", "answers ping", "which nobody wants", "not what came of them",
 ]  # fmt: skip
 

@@ -110,3 +110,21 @@ def test_old_runs_are_listed_as_stopped_with_their_games(neural, tabular, capsys
         "neural": ("stopped", "tictactoe", N_GAMES, LAST_VERSION),
         "tabular": ("stopped", "kuhn", 0, None),
     }
+
+
+def test_an_old_run_with_beliefs_about_hidden_cards_is_refused_in_one_line(neural, capsys):
+    path = neural / "config.toml"
+    path.write_text(path.read_text().replace("belief = false", "belief = true"))
+    capsys.readouterr()
+    assert main(["train", "--resume", str(neural), "--headless"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"asyncplay: {path}: net.belief is true: beliefs about hidden cards are no longer learned; ")
+
+
+def test_a_network_with_beliefs_under_a_configuration_without_is_named_as_damage(neural, capsys):
+    path = neural / "net.json"
+    path.write_text(path.read_text().replace('"beliefs": 0', '"beliefs": 104'))
+    capsys.readouterr()
+    assert main(["eval", str(neural), "--games", "2"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"asyncplay: {path} is damaged: its network is not that of {neural / 'config.toml'}"

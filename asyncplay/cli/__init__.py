@@ -394,25 +394,6 @@ def bench_duel(
     return report.show(duel.measure(duel.Duel(run, hero or (), rival or (), rounds, version, seed)), as_json=json)
 
 
-@bench.command(name="belief")
-def bench_belief(run: Path, *, games: Count = 256, version: MaybeVersion = None, json: bool = False) -> int:
-    """What a run's network knows of hidden cards: nats a card on new games, beside those of counting cards.
-
-    Parameters
-    ----------
-    run
-        The folder of the run, trained with net.belief.
-    games
-        New ones, searched as the run's were.
-    version
-        Which weights; without it, the latest.
-    """
-    from asyncplay.bench import belief
-    from asyncplay.cli import tables as report
-
-    return report.show(belief.measure(run, games, version), as_json=json)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; a result that could not be written is a failure, except where the result is a trained run."""
     words = sys.argv[1:] if arguments is None else arguments

@@ -29,6 +29,13 @@ Overrides = Mapping[str, Mapping[str, str]]
 SHIPPED = Path(__file__).parent.parent / "configs"
 """The configurations that come with the package; in a checkout a link to configs/ at its top."""
 
+RETIRED = {
+    "search.candidates": None,
+    "net.belief": "beliefs about hidden cards are no longer learned; leave it out "
+    "(asyncplay 0.1 can go on with such a run)",
+}
+"""Keys of older files: None where any value is ignored, else why a value other than false is refused."""
+
 
 class Section(BaseModel):
     """What all sections have in common when they are checked."""
@@ -88,13 +95,16 @@ def find(name: Path) -> Path:
 def load(path: Path | None, overrides: Overrides | None = None) -> Config:
     """Read a TOML file, lay the flags over it, check all of it; ConfigError has a line for each mistake."""
     values = _read(path) if path is not None else {}
+    lines = _drop_retired(values, path)
     flags = {section: _underscored(keys) for section, keys in (overrides or {}).items()}
     merged = {name: _merged(values.get(name), flags.get(name)) for name in [*values, *flags]}
     try:
         checked = MODEL.model_validate(merged)
     except ValidationError as error:
         own = {section: keys for section, keys in flags.items() if isinstance(merged[section], dict)}
-        raise ConfigError("\n".join(_complaints(error, path, own))) from None
+        lines += _complaints(error, path, own)
+    if lines:
+        raise ConfigError("\n".join(lines))
     return Config(**{name: SECTIONS[name](**dict(section)) for name, section in checked})
 
 
@@ -152,6 +162,18 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # of its bytes, its letters or its numbers
         raise ConfigError(f"{path}: is no TOML: {error}") from None
+
+
+def _drop_retired(values: Mapping[str, Any], path: Path | None) -> list[str]:
+    """Take retired keys out of a file's sections; a line for each that had an effect."""
+    lines = []
+    for name, reason in RETIRED.items():
+        section, _, key = name.partition(".")
+        keys = values.get(section)
+        value = keys.pop(key, False) if isinstance(keys, dict) else False
+        if reason is not None and value is not False:
+            lines.append(f"{path}: {name} is {_brief(value).lower()}: {reason}")
+    return lines
 
 
 def _similar(path: Path) -> list[str]:

@@ -79,9 +79,6 @@ class SearchSettings:
     worlds: Annotated[int, Ge(1), Le(64)] = 1
     """Worlds imagined for each decision where cards are hidden; their visit counts are added."""
 
-    candidates: Annotated[int, Ge(1), Le(1024)] = 16
-    """Worlds drawn for each that is imagined, for a network with beliefs to choose from; 1: it has no choice."""
-
     exact_decisions: Annotated[int, Ge(0), Le(16)] = 0
     """Positions with at most so many decisions left are worked out and not asked about, in Blob; 0 for none."""
 
@@ -143,9 +140,6 @@ class NetSettings:
 
     blocks: Annotated[int, Ge(1), Le(1_024)] = 6
     """Hidden layers or residual blocks."""
-
-    belief: bool = False
-    """Learn who holds which hidden card, and imagine likely worlds more often."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

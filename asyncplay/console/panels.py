@@ -127,15 +127,7 @@ def _learning(learn: LearnFigures) -> list[tuple[str, str]]:
         ("samples/insert", f"{learn.samples_per_insert:.1f}"),
         ("limiter", learn.balance),
         ("device trains", f"{learn.device_share:.0%}"),
-        *_belief(learn),
     ]
-
-
-def _belief(learn: LearnFigures) -> list[tuple[str, str]]:
-    """Only of a network that has any."""
-    if learn.belief_loss is None or learn.counting_loss is None:
-        return []
-    return [("belief", f"{learn.belief_loss:.3f} nats"), ("counting cards", f"{learn.counting_loss:.3f} nats")]
 
 
 def rounds(shot: Snapshot, width: int) -> Panel | None:

@@ -59,7 +59,6 @@ class Replay:
         feature_dtype: DTypeLike,
         players: int,
         *,
-        cards: int = 0,  # whose holders the rows tell
         window: Window = Window(),  # frozen
         block_rows: int = 16_384,
     ) -> None:
@@ -68,7 +67,7 @@ class Replay:
         self._first = 0  # oldest row in the window
         self._window, self._block_rows = window, block_rows
         self.feature_dtype = np.dtype(feature_dtype)
-        self._features, self._players, self._cards = features, players, cards
+        self._features, self._players = features, players
         self._blocks: dict[int, _Block] = {}
         self._missing = 0  # rows that ``refill`` will bring
         self._late: list[Examples] = []  # came before those and wait for them
@@ -154,7 +153,7 @@ class Replay:
 
     def _block(self, number: int) -> "_Block":
         if number not in self._blocks:
-            room = (self._block_rows, self._features, self.feature_dtype, self._players, self._cards)
+            room = (self._block_rows, self._features, self.feature_dtype, self._players)
             self._blocks[number] = _Block(*room)
         return self._blocks[number]
 
@@ -168,7 +167,7 @@ class Replay:
 class _Block:
     """Room for a fixed number of rows, filled once from front to back."""
 
-    def __init__(self, rows: int, features: int, feature_dtype: DTypeLike, players: int, cards: int) -> None:
+    def __init__(self, rows: int, features: int, feature_dtype: DTypeLike, players: int) -> None:
         self._columns = Examples(
             features=np.empty((rows, features), feature_dtype),
             legal=np.empty(rows, np.int32),
@@ -178,7 +177,6 @@ class _Block:
             seats=np.empty(rows, np.int32),
             weight=np.empty(rows, np.float32),
             versions=np.empty(rows, np.int32),
-            holders=np.empty((rows, cards), np.int16),
         )
 
     @property
@@ -192,7 +190,7 @@ class _Block:
     def write(self, place: int, rows: Examples) -> None:
         """Put ``rows`` at ``place``, which follows the row written last (or is where the block begins)."""
         last = place + rows.rows
-        for name in ("features", "values", "seats", "weight", "versions", "holders"):
+        for name in ("features", "values", "seats", "weight", "versions"):
             getattr(self._columns, name)[place:last] = getattr(rows, name)
         first_entry = int(self._columns.offsets[place])
         last_entry = first_entry + len(rows.legal)

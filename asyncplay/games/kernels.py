@@ -93,7 +93,6 @@ class Kernels:
     outcomes: Kernel | None = None
     happen: Kernel | None = None
     ending: Kernel | None = None
-    holders: Kernel | None = None
 
     def all(self) -> list[Kernel]:
         """Every kernel, in the order of the fields."""

@@ -34,8 +34,6 @@ ending        of games that are searched: return 0 if more than ``most`` decisio
               stage; else write into the first row of ``values`` what each seat will have got at its end if all
               play best (max^n), and return 1. Where several actions are best for the mover it is the mean
               over them. ``room`` and the other rows are to work in; ``no_ending`` is for those that never know
-holders       of games that deal cards: int16[C], for each who has it and who could have it as far as
-              the viewer can tell, written as payloads.py says
 ============  ===============================================================================
 
 Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
@@ -47,7 +45,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, float64, int16, int32, int64, uint8, uint64, void
+from numba import float32, float64, int32, int64, uint8, uint64, void
 from numpy.typing import NDArray
 
 from asyncplay.games.kernels import Kernel, Kernels, kernel
@@ -72,7 +70,6 @@ ADVISE = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
 ENDING = int64(RULES, STATE, int64, int64[:, ::1], float64[:, ::1])
-HOLDERS = void(RULES, STATE, int64, int16[::1])
 
 
 class Symmetries(NamedTuple):
@@ -112,7 +109,6 @@ class GameSpec:
     # and values are of what a stage brought, not of the whole game
     advise: Kernel | None = None  # ADVISE: what a rule-based player would do for the seat to move; a yardstick
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
-    cards: int = 0  # C, whose holders can be told; 0: the game has no ``holders``
 
     def new_state(self) -> NDArray[np.int64]:
         """Return the position before anything happened."""

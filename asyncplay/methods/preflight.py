@@ -35,6 +35,4 @@ def require(config: Config, counted: str | None = None) -> None:
     entries.declared(game)
     if config.net.kind == "resnet" and game.planes is None:
         raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
-    if config.net.belief and not game.cards:
-        raise ConfigError(f"net.belief is true, but {game.name} has no hidden cards; leave it false")
     sizes.require_selfplay(config, game, machine)

@@ -15,7 +15,6 @@ from asyncplay.config.sections import Config, changed
 from asyncplay.errors import ConfigError
 from asyncplay.games.spec import GameSpec
 from asyncplay.model.shape import NetShape
-from asyncplay.search.beliefs import believing_columns
 from asyncplay.search.group import make_settings, make_sizes
 from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
 from asyncplay.wire.codec import MAX_FRAME_BYTES
@@ -63,10 +62,8 @@ NO_NAMES: Mapping[str, str] = {}
 def net_shape(config: Config, game: GameSpec) -> NetShape:
     net = config.net
     planes = game.planes if net.kind == "resnet" else None
-    is_for_any = net.kind == "blobnet" and not net.belief  # beliefs are about so many players
-    seats = MOST_SEATS if is_for_any else game.players
-    beliefs = game.cards * seats if net.belief else 0
-    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes, beliefs=beliefs)
+    seats = MOST_SEATS if net.kind == "blobnet" else game.players
+    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes)
 
 
 def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:
@@ -104,10 +101,9 @@ def require_load(config: Config, machine: Machine) -> None:
 def selfplay_needs(config: Config, game: GameSpec) -> list[Need]:
     """What a run that trains a network fills; its configuration says how many workers there are."""
     search, shape, workers = config.search, net_shape(config, game), config.pool.workers
-    columns = believing_columns(game) if config.net.belief else game.players
-    answer_bytes = 24 + 4 * game.max_legal + 4 * columns
+    answer_bytes = 24 + 4 * game.max_legal + 4 * game.players
     n_caches = 0 if config.pool.kind == "inline" else workers
-    row_bytes = _feature_bytes(game) + 8 * game.max_legal + 4 * shape.players + 16 + 2 * game.cards
+    row_bytes = _feature_bytes(game) + 8 * game.max_legal + 4 * shape.players + 16
     replay, units = config.replay, config.train.units or math.inf
     window_rows = int(min(replay.start_rows, replay.capacity_rows, units * game.max_decisions))
     trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), _settings(config, game))

@@ -125,7 +125,7 @@ def open_backend(
     _check(name)
     if name == "sim":
         assert sim is not None, "the simulated accelerator needs its speed"
-        return SimBackend(sim, shape.players + shape.beliefs, version)
+        return SimBackend(sim, shape.players, version)
     if name == "onnx-fp32":
         from asyncplay.model.backends.onnx_backend import OnnxBackend
 

@@ -15,10 +15,9 @@ from torch import Tensor, nn
 from asyncplay.errors import AsyncplayError
 from asyncplay.model import nets
 from asyncplay.model import weights as named
-from asyncplay.model.belief import belief_loss, counting_loss, to_whereabouts
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
 from asyncplay.model.schedule import LearningRate
-from asyncplay.model.shape import NetShape
+from asyncplay.model.shape import NetShape, known_facts
 from asyncplay.model.thread_choice import ThreadChoice
 from asyncplay.model.threads import use_threads
 from asyncplay.payloads import Array, Examples
@@ -38,7 +37,6 @@ class LearnerSettings:
     schedule: LearningRate = field(default_factory=LearningRate)
     weight_decay: float = 1e-2  # of matrices only, times the learning rate each step
     value_weight: float = 1.0  # of the value's loss beside the policy's
-    belief_weight: float = 1.0  # likewise, of a network that believes
     clip_norm: float = 1.0  # longest gradient
     average_steps: int = 1  # what is published is a mean over about this many latest steps
 
@@ -52,8 +50,6 @@ class StepReport(NamedTuple):
     value_loss: float
     gradient_norm: float  # before clipping
     learning_rate: float
-    belief_loss: float | None = None  # nats a card unseen, None for a network without beliefs;
-    counting_loss: float | None = None  # the same for who only counts cards
 
 
 class LearnerState(NamedTuple):
@@ -106,7 +102,7 @@ class Learner:
         self._net = nets.build(shape, seed).to(device)
         self._optimizer = _adamw(self._net, settings)
         self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
-        self._sums = torch.zeros(4 if shape.beliefs else 2)
+        self._sums = torch.zeros(2)
         self._clock, self._step_s = clock, 0.0
 
     def micro_batches(self, batch: Examples, rows_per_micro: int) -> Iterator[Job]:
@@ -147,9 +143,9 @@ class Learner:
         tensors = saved.tensors
         try:
             known = json.loads(saved.facts)
-            shape = {"beliefs": 0} | known["shape"]  # older runs knew of none
+            shape = known_facts(known["shape"])
             steps, rows = known["steps"], known["rows"]
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise AsyncplayError("the saved network says nothing of its steps or shape") from None
         if shape != json.loads(json.dumps(asdict(self.shape))):
             raise AsyncplayError(f"the saved network is {shape}, wanted {asdict(self.shape)}")
@@ -215,19 +211,13 @@ class Learner:
             use_threads(threads)
         losses = self._losses(piece) / total
         aim = losses[0] + self._settings.value_weight * losses[1]
-        if self.shape.beliefs:
-            aim = aim + self._settings.belief_weight * losses[2]
         return Share(losses.detach(), torch.autograd.grad(aim, list(self._net.parameters())))
 
     def _losses(self, piece: Examples) -> Tensor:
-        """Sums over the rows, by their weights: policy, value and, of a network that believes, belief and counting."""
+        """Sums over the rows, by their weights: policy and value."""
         lesson = to_lesson(piece, self._device)
         logits, values = self._net(lesson.features)
-        players = self.shape.players
-        losses = [policy_loss(logits, lesson), value_loss(values[:, :players], lesson)]
-        if self.shape.beliefs:
-            cards = to_whereabouts(piece.holders, players, self._device)
-            losses += [belief_loss(values[:, players:], cards), counting_loss(cards)]
+        losses = [policy_loss(logits, lesson), value_loss(values, lesson)]
         return torch.stack([weighted_sum(loss, lesson) for loss in losses])
 
     def _step(self, rows: int) -> StepReport:
@@ -244,8 +234,8 @@ class Learner:
         self.steps += 1
         self._take_average()
         self.rows += rows
-        policy, value, *beliefs = self._sums.tolist()
-        return StepReport(self.steps, rows, policy, value, norm, rate, *beliefs)
+        policy, value = self._sums.tolist()
+        return StepReport(self.steps, rows, policy, value, norm, rate)
 
     @torch.no_grad()
     def _take_average(self) -> None:

@@ -1,9 +1,8 @@
 """Networks, built from their sizes.
 
-Every network is float32[n, F] -> logits float32[n, A], values float32[n, P] through tanh; one that believes puts its
-beliefs float32[n, C * P], which no function bounds, behind the values. They are made
-of the layers that ``onnx_graph`` can write down, and their rows do not see each other: a row's answer is
-the same whatever batch it came in, and a training batch may be cut into parts.
+Every network is float32[n, F] -> logits float32[n, A], values float32[n, P] through tanh. They are made of the layers
+that ``onnx_graph`` can write down, and their rows do not see each other: a row's answer is the same whatever batch it
+came in, and a training batch may be cut into parts.
 """
 
 import math
@@ -41,17 +40,14 @@ class Mlp(Net):
         self.hidden = nn.Sequential(*[layer for pair in layers for layer in pair])
         self.policy = nn.Linear(widths[-1], shape.actions)
         self.value = nn.Sequential(nn.Linear(widths[-1], shape.players), nn.Tanh())
-        self.belief = nn.Linear(widths[-1], shape.beliefs) if shape.beliefs else None
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.hidden(features)
-        return self.policy(hidden), _with_belief(self.value(hidden), self.belief, hidden)
+        return self.policy(hidden), self.value(hidden)
 
     def silent_layers(self) -> Iterator[nn.Module]:
         yield self.policy
         yield self.value[0]
-        if self.belief is not None:
-            yield self.belief
 
 
 class ResidualBlock(nn.Module):
@@ -162,18 +158,15 @@ class BlobNet(Net):
         self.layers = nn.Sequential(*[EncoderLayer(width) for _ in range(shape.blocks)])
         self.policy = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, shape.actions))
         self.value = nn.Sequential(nn.Linear(width, half), nn.ReLU(), nn.Linear(half, shape.players), nn.Tanh())
-        self.belief = nn.Linear(width, shape.beliefs) if shape.beliefs else None
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.layers(self.embed(features) + self.position)
-        return self.policy(hidden), _with_belief(self.value(hidden), self.belief, hidden)
+        return self.policy(hidden), self.value(hidden)
 
     def silent_layers(self) -> Iterator[nn.Module]:
         for layer in self.layers:
             yield from (layer.attended, layer.outer)  # type: ignore[misc]
         yield from (self.policy[-1], self.value[-2])
-        if self.belief is not None:
-            yield self.belief
 
 
 _NETS: dict[str, type[Mlp] | type[ResNet] | type[BlobNet]] = {
@@ -219,10 +212,6 @@ def _arranged(net: Net) -> Net:
     """With the channels last in memory, which is up to twice as fast on CPUs."""
     net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return net
-
-
-def _with_belief(values: Tensor, belief: nn.Module | None, hidden: Tensor) -> Tensor:
-    return values if belief is None else torch.cat((values, belief(hidden)), 1)
 
 
 def _dense_policy(shape: NetShape) -> nn.Sequential:

@@ -34,7 +34,7 @@ def write_graph(net: Net, shape: NetShape) -> onnx.ModelProto:
         nodes,
         "network",
         [_array(INPUT, shape.features)],
-        [_array(LOGITS, shape.actions), _array(VALUES, shape.players + shape.beliefs)],
+        [_array(LOGITS, shape.actions), _array(VALUES, shape.players)],
     )
     opset = [helper.make_opsetid("", OPSET)]
     return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)

@@ -1,8 +1,9 @@
 """The sizes of a network: everything needed to build it, nothing of what it has learned."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 from asyncplay.errors import AsyncplayError
 
@@ -24,13 +25,10 @@ class NetShape:
     blocks: int = 6  # hidden layers, residual blocks or encoder layers
     planes: tuple[int, int, int] | None = None  # resnet: how F folds into planes, rows, columns
     action_planes: int = 0  # resnet: the first actions are plane * cells + cell; 0 for no such order
-    beliefs: int = 0  # numbers that say who holds which card, P a card, behind the values; 0 for none
 
     def __post_init__(self) -> None:
         if self.kind == "resnet":
             self._check_planes()
-        if self.beliefs and (self.kind == "resnet" or self.beliefs % self.players):
-            raise AsyncplayError(f"a {self.kind} for {self.players} players cannot have {self.beliefs} beliefs")
 
     @property
     def cells(self) -> int:
@@ -41,7 +39,7 @@ class NetShape:
     @property
     def n_weights(self) -> int:
         """Of the network that ``nets.build`` makes, reckoned without making it."""
-        width, heads = self.width, self.actions + self.players + self.beliefs
+        width, heads = self.width, self.actions + self.players
         if self.kind == "mlp":
             return _dense(self.features, width) + (self.blocks - 1) * _dense(width, width) + _dense(width, heads)
         if self.kind == "blobnet":
@@ -49,8 +47,7 @@ class NetShape:
             layer += _dense(FEED_FORWARD * width, width) + 4 * width  # and two norms
             value = _dense(width, width // 2) + _dense(width // 2, self.players)
             policy = _dense(width, width) + _dense(width, self.actions)
-            belief = _dense(width, self.beliefs) if self.beliefs else 0
-            return _dense(self.features, width) + 3 * width + self.blocks * layer + policy + value + belief
+            return _dense(self.features, width) + 3 * width + self.blocks * layer + policy + value
         assert self.planes is not None, "a resnet has planes"
         trunk = _dense(9 * self.planes[0], width) + 2 * self.blocks * _dense(9 * width, width)
         return trunk + self._policy_weights() + self._value_weights()
@@ -79,6 +76,11 @@ class NetShape:
         if self.action_planes * self.cells > self.actions:
             planes = f"{self.action_planes} action planes of {self.cells} cells"
             raise AsyncplayError(f"{planes} are more than {self.actions} actions")
+
+
+def known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a shape as they were saved; version 0.1 added that a network has 0 beliefs about hidden cards."""
+    return {name: value for name, value in facts.items() if (name, value) != ("beliefs", 0)}
 
 
 def _dense(inputs: int, outputs: int) -> int:

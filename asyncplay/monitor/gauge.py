@@ -124,8 +124,6 @@ def learn(looks: list[Look]) -> LearnFigures | None:
         samples_per_insert=now.samples_per_insert,
         balance=now.balance,
         device_share=_per_s(looks, then.device_s, now.device_s),
-        belief_loss=now.belief_loss,
-        counting_loss=now.counting_loss,
     )
 
 

@@ -77,8 +77,6 @@ class LearnFigures:
     samples_per_insert: float
     balance: str  # who waits for whom
     device_share: float  # of the time that the device trains
-    belief_loss: float | None = None  # nats a card unseen, where the network believes anything
-    counting_loss: float | None = None  # the same for who only counts cards
 
 
 @dataclass(frozen=True, slots=True)

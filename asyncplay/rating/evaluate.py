@@ -25,7 +25,7 @@ from asyncplay.methods.selfplay.run import load_weights, versions
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
-from asyncplay.model.shape import NetShape
+from asyncplay.model.shape import NetShape, known_facts
 from asyncplay.model.weights import Weights
 from asyncplay.rating import solved
 from asyncplay.rundir.layout import CONFIG, read_config
@@ -97,10 +97,10 @@ def read_run(run: Path) -> tuple[Config, NetShape]:
     config = read_config(run)
     shape = net_shape(config, load_game(config))
     try:
-        facts = {"beliefs": 0} | json.loads(read_file(path, NET_BYTES))  # older runs knew of none
+        facts = known_facts(json.loads(read_file(path, NET_BYTES)))
     except OSError as error:
         raise AsyncplayError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise AsyncplayError(f"{path} is damaged: it says nothing of a network") from None
     if facts != json.loads(json.dumps(asdict(shape))):
         raise AsyncplayError(f"{path} is damaged: its network is not that of {run / CONFIG}")
@@ -152,7 +152,7 @@ def _most_at_once(against: str) -> int:
 
 async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Play a match to its end; ``brains`` and what computed for each, which is returned, by the model they are."""
-    entries.warm(load_game(config), believes=shape.beliefs > 0)
+    entries.warm(load_game(config))
     engine = Engine(
         build.make_pool(config.pool.kind),
         match.work,

@@ -29,7 +29,7 @@ class CachedAnswers(NamedTuple):
     keys: Array  # uint64[M, 2]
     versions: Array  # int64[M], of the weights that answered, or NOTHING
     priors: Array  # float32[M, most legal actions]
-    values: Array  # float32[M, P], and beliefs behind them, if any
+    values: Array  # float32[M, P]
 
 
 class Block(NamedTuple):
@@ -177,15 +177,14 @@ class EvaluationCache:
     the places it was made with. End: nothing to close.
     """
 
-    def __init__(self, spec: GameSpec, positions: int, columns: int | None = None) -> None:
-        """``columns`` of an answer's values are remembered, by default one for each player."""
+    def __init__(self, spec: GameSpec, positions: int) -> None:
         places = -(-positions // NEIGHBOURS) * NEIGHBOURS
-        self._columns = columns or spec.players
+        self._players = spec.players
         self._kept = CachedAnswers(
             np.zeros((places, 2), np.uint64),
             np.full(places, NOTHING, np.int64),
             np.zeros((places, spec.max_legal), np.float32),
-            np.zeros((places, self._columns), np.float32),
+            np.zeros((places, spec.players), np.float32),
         )
         self.version = NOTHING  # of the latest answer
         for dispatcher in KERNELS:
@@ -222,7 +221,7 @@ class EvaluationCache:
             np.full(2 << n_rows.bit_length(), NOTHING, np.int32),
             np.empty(n_rows, np.int32),
             np.empty(n_legal, np.float32),
-            np.empty((n_rows, self._columns), np.float32),
+            np.empty((n_rows, self._players), np.float32),
         )
 
 

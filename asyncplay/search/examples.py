@@ -38,7 +38,6 @@ class GameRows(NamedTuple):
     values: Array  # float32[n, P], entry k for the seat k places to the left of the player
     players: Array  # int32[n]
     decisions: Array  # int32[n], which decision of the game
-    holders: Array  # int16[n, C], who has which card, see GameSpec; C is 0 where nobody wants to know
 
 
 class Rerun(NamedTuple):
@@ -75,8 +74,8 @@ REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
 REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 
 
-def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame, reveal: Kernel | None = None) -> GameRows:
-    """Return the training rows of a game; ``rebuild`` and, where holders are wanted, ``reveal`` are its kernels."""
+def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> GameRows:
+    """Return the training rows of a game; ``rebuild`` is its kernel."""
     n = int((np.diff(record.policy_ends, prepend=0) > 0).sum())
     room = n * spec.max_legal
     rows = Rows(
@@ -88,14 +87,10 @@ def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame, reveal
         np.empty((n, spec.players)),
     )
     features = np.empty((n, spec.features), spec.feature_dtype)
-    replay = _replay(spec, record)
-    rebuild(replay, rows, features)
-    holders = np.empty((n, 0 if reveal is None else spec.cards), np.int16)
-    if reveal is not None:
-        reveal(replay, holders)
+    rebuild(_replay(spec, record), rows, features)
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
     values = values_for(spec, rows.gains, rows.players)
-    return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions, holders)
+    return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions)
 
 
 def _replay(spec: GameSpec, record: PlayedGame) -> Rerun:

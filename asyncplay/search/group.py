@@ -18,10 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec, no_ending
 from asyncplay.search import entries, layout
-from asyncplay.search.beliefs import believing_columns, make_candidates
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
 from asyncplay.search.layout import Array, KernelSettings, Sizes
 
@@ -74,16 +72,7 @@ class Group:
     may change between two calls, but not to more leaves. End: nothing to close.
     """
 
-    def __init__(
-        self,
-        spec: GameSpec,
-        settings: KernelSettings,
-        n_games: int,
-        sizes: Sizes | None = None,
-        *,
-        candidates: int = 1,  # worlds drawn for each that is searched, for a network with beliefs to choose from
-        tells_holders: bool = False,  # training rows say who has which card
-    ) -> None:
+    def __init__(self, spec: GameSpec, settings: KernelSettings, n_games: int, sizes: Sizes | None = None) -> None:
         self.spec = spec
         self.sizes = sizes or make_sizes(spec, settings, n_games)
         self.memory = layout.allocate(spec, self.sizes, settings)
@@ -92,8 +81,6 @@ class Group:
         self._finished = np.zeros(n_games, np.int32)
         self._entry = entries.load(spec)
         self._n_rows = 0
-        self._reveal = ready(self._entry.reveal) if tells_holders else None
-        self._candidates = make_candidates(spec, candidates) if candidates > 1 and spec.cards else None
 
     @property
     def settings(self) -> KernelSettings:
@@ -148,15 +135,9 @@ class Group:
         return SelectedRows(features, legal, offsets, rows["slot"], rows["seat"], rows["is_extra"])
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
-        """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more].
-
-        Where the values bring beliefs, roots that were among the rows move to worlds chosen by them.
-        """
+        """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
         assert len(values) == self._n_rows, "one answer for each row"
-        values = _writable(values)
-        self._entry.backup(self._packed, _writable(priors), values, version)
-        if self._candidates is not None and values.shape[1] == believing_columns(self.spec):
-            ready(self._entry.imagine)(self._packed, values, self._candidates)
+        self._entry.backup(self._packed, _writable(priors), _writable(values), version)
         self._n_rows = 0
 
     def simulations(self) -> int:
@@ -203,7 +184,7 @@ class Group:
 
     def examples(self, record: PlayedGame) -> GameRows:
         """Return the training rows of a game."""
-        return rebuild_examples(self.spec, self._entry.rebuild, record, self._reveal)
+        return rebuild_examples(self.spec, self._entry.rebuild, record)
 
     def _edges(self, tree: int) -> Array:
         """Of a tree's root."""

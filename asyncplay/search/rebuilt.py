@@ -31,12 +31,10 @@ def notes_of(spec: GameSpec, seed: int, record: Record, returns: Array) -> Playe
     )
 
 
-def rebuild_rows(
-    spec: GameSpec, rebuild: Kernel, notes: PlayedGame, record: Record, reveal: Kernel | None = None
-) -> GameRows:
-    """Play a record again and return its rows; the kernels as in ``rebuild_examples``.
+def rebuild_rows(spec: GameSpec, rebuild: Kernel, notes: PlayedGame, record: Record) -> GameRows:
+    """Play a record again and return its rows; the kernel as in ``rebuild_examples``.
 
     The kernel shares out visits, which a record does not have: the policies are put in afterwards.
     """
-    rows = rebuild_examples(spec, rebuild, notes, reveal)
+    rows = rebuild_examples(spec, rebuild, notes)
     return rows._replace(policy=dense(record, rows.legal, rows.offsets))

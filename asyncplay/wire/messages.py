@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -38,7 +38,6 @@ FloatRows = Annotated[NDArray[np.float32], Layout(("float32",), 2)]
 Doubles = Annotated[NDArray[np.float64], Layout(("float64",), 1)]
 Ints = Annotated[NDArray[np.int32], Layout(("int32",), 1)]
 Longs = Annotated[NDArray[np.int64], Layout(("int64",), 1)]
-ShortRows = Annotated[NDArray[np.int16], Layout(("int16",), 2)]
 Bytes = Annotated[NDArray[np.int8], Layout(("int8",), 1)]
 
 
@@ -110,7 +109,7 @@ class Answer(Message):
     ticket: int
     version: int
     priors: Floats  # [L], in the order of the Ask's legal actions
-    values: FloatRows  # [n, P], entry k for the seat k places to the left of the player to move; then beliefs, if any
+    values: FloatRows  # [n, P], entry k for the seat k places to the left of the player to move
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -134,7 +134,6 @@ def test_a_log_that_cannot_be_written_is_one_line_too(tmp_path, capsys):
         (["--game.name", "chess"], "'chess' is no game"),
         (["--game.name", "kuhn"], "kuhn has no tree search"),
         (["--game.name", "blob", "--net.kind", "resnet"], "net.kind is resnet, but blob has no board"),
-        (["--game.name", "connect4", "--net.belief", "true"], "net.belief is true, but connect4 has no hidden cards"),
     ],
 )
 def test_a_run_that_cannot_begin_leaves_no_folder(words, told, tmp_path, capsys):

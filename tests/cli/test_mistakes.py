@@ -120,7 +120,6 @@ NUMBERS = [
     (["bench", "selfplay", "--host-ms", "inf"], "--host-ms is inf, must be a number from 0 to 60000"),
     (["bench", "duel", "some-run", "--rounds", HUGE], f"--rounds is {HUGE}, must be a whole number from 1"),
     (["bench", "duel", "some-run", "--seed", "-1"], "--seed is -1, must be a whole number from 0"),
-    (["bench", "belief", "some-run", "--games", "0"], "--games is 0, must be a whole number from 1"),
 ]
 CONFLICTS = [
     (train("--workers", "1", "--pool.workers", "2"), "--pool.workers 2 and --workers 1 are about the same"),
@@ -147,7 +146,7 @@ EMPTY = [
     (export("--versions", ""), "--versions is empty"),
 ]
 SIZES = [
-    (train("--learn.batch-rows", "1000000000"), "learn.batch_rows is 1000000000: it would need 2,250 GB of memory"),
+    (train("--learn.batch-rows", "1000000000"), "learn.batch_rows is 1000000000: it would need 2,056 GB of memory"),
     (train("--search.simulations", "10000000"), "search.simulations is 10000000: it would need"),
     (train("--net.width", "65536"), "net.width is 65536: it would need"),
     (train("--search.games", "10000000"), "search.games is 10000000: it would need"),
@@ -191,7 +190,10 @@ FILES = [
         ["train.seed is 1979-05-27", "train.units is True, must be a whole"],
     ),
     (b"[train]\ntime_budget_s = inf\n", ["train.time_budget_s is inf, must be a finite number"]),
-    (b'[game]\nname = 3\n[net]\nbelief = "maybe"\n', ["game.name is 3, must be text", "net.belief is maybe, must be"]),
+    (
+        b'[game]\nname = 3\n[load]\nchecked = "maybe"\n',
+        ["game.name is 3, must be text", "load.checked is maybe, must be true or false"],
+    ),
     (b"train = []\nunits = 3\n", ["train is [], must be a section", "units is no known key"]),
     (
         b"[learn]\nbatch_row = 3\n[tarin]\nseed = 1\n",

@@ -151,6 +151,35 @@ def test_a_mistake_is_one_line_of_bearable_length_whatever_the_value(file, value
     assert len(line.partition("some.toml")[2]) < 150
 
 
+def test_retired_keys_of_older_files_that_had_no_effect_are_passed_over(file):
+    assert load(file("[search]\ncandidates = 1\nworlds = 3\n[net]\nbelief = false\n")).search.worlds == 3
+    assert load(file("[search]\ncandidates = 'x'\n")) == Config()
+
+
+@pytest.mark.parametrize(("text", "told"), [("true", "true"), ("1", "1"), ("0", "0"), ('"maybe"', "maybe")])
+def test_a_file_that_wants_beliefs_is_refused_in_one_line(file, text, told):
+    path = file(f"[net]\nbelief = {text}\nwidth = 8\n")
+    assert complaints(path) == [
+        f"{path}: net.belief is {told}: beliefs about hidden cards are no longer learned; leave it out "
+        "(asyncplay 0.1 can go on with such a run)"
+    ]
+
+
+def test_a_retired_key_beside_other_mistakes_has_a_line_of_its_own(file):
+    path = file("[net]\nbelief = true\nwidth = 0\n")
+    first, second = complaints(path)
+    assert first.startswith(f"{path}: net.belief is true: ")
+    assert second == f"{path}: net.width is 0, must be at least 1"
+
+
+@pytest.mark.parametrize(
+    ("dotted", "text"), [("net.belief", "false"), ("net.belief", "true"), ("search.candidates", "8")]
+)
+def test_a_flag_for_a_retired_key_is_unknown(dotted, text):
+    (line,) = complaints(None, flags(dotted, text))
+    assert line.startswith(f"--{dotted} is no known key")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import ACTIONS, CARDS, FEATURES, PLAYERS, assert_same, make_row, make_rows
+from rows import ACTIONS, FEATURES, PLAYERS, assert_same, make_row, make_rows
 
 from asyncplay.data.replay import Replay, Window, augment
 from asyncplay.payloads import Examples, concatenate, offsets_of
@@ -16,7 +16,7 @@ sizes = st.lists(st.integers(0, 40), min_size=1, max_size=12).filter(any)
 
 
 def replay(window: Window = SMALL, block_rows: int = 16) -> Replay:
-    return Replay(FEATURES, np.uint8, PLAYERS, cards=CARDS, window=window, block_rows=block_rows)
+    return Replay(FEATURES, np.uint8, PLAYERS, window=window, block_rows=block_rows)
 
 
 def filled(block_sizes: list[int], window: Window = SMALL, **kind: int) -> Replay:

@@ -1,6 +1,6 @@
 """Worlds of Blob: all that could be, no others, each equally likely."""
 
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from games.contract import Desk
 from asyncplay import games, rng
 from asyncplay.games.blob import layout
 from asyncplay.games.spec import GAME_OVER, GameSpec
-from asyncplay.payloads import HOLDER, POSSIBLE_SHIFT, SEEN
 
 Deal = tuple[int, ...]  # the other hands as bit sets, by seat
 MOST_WORLDS = 4000
@@ -151,41 +150,3 @@ def test_with_no_void_seen_cards_are_spread_evenly():
     deals = sample(spec, state, viewer, 51 * 50 * 20, 3)
     left = [card for card in DECK if card not in cards_in(state[layout.HANDS + viewer])]
     assert_evenly_drawn(deals, {(word_of({one}), word_of({other})) for one in left for other in left if one != other})
-
-
-def slow_holders(here: Round, viewer: int) -> list[int]:
-    """For each card who has it and who could, by the twin's hands and voids."""
-    found, hidden, voids = [SEEN] * len(DECK), unseen(here, viewer), here.voids()
-    left = [(viewer + k) % here.players for k in range(here.players)]
-    is_undealt = len(hidden) > sum(len(here.hands[seat]) for seat in left[1:])
-    for card in hidden:
-        could = [k for k in range(1, here.players) if here.hands[left[k]] and (left[k], card[0]) not in voids]
-        holder = sum(k for k in range(1, here.players) if card in here.hands[left[k]])
-        found[number(card)] = holder | sum(1 << k for k in could) << POSSIBLE_SHIFT | is_undealt << POSSIBLE_SHIFT
-    return found
-
-
-@pytest.mark.parametrize(
-    "options", [{"players": 4, "cards": 5}, {"players": 3, "cards": 13}, {"players": 4, "cards": 13}]
-)
-def test_holders_are_those_of_the_slow_twin(options):
-    """With 4 players and 13 cards all are dealt, so no card is nobody's."""
-    found = np.empty(layout.CARDS, np.int16)
-    for spec, state, here in islice(positions(options), 150):
-        for viewer in range(here.players):
-            spec.kernels.holders(spec.rules, state, viewer, found)
-            assert found.tolist() == slow_holders(here, viewer)
-
-
-def test_who_could_hold_a_card_are_all_that_hold_it_in_some_world():
-    """Of the check position, over its 1,133 worlds."""
-    spec, state, here = check_position()
-    found, seen_with = np.empty(layout.CARDS, np.int16), np.zeros(layout.CARDS, np.int64)
-    for deal in all_deals(here, 2):
-        state[layout.HANDS : layout.HANDS + 2] = deal
-        spec.kernels.holders(spec.rules, state, 2, found)
-        hidden = np.flatnonzero(found != SEEN)
-        seen_with[hidden] |= 1 << (found[hidden] & HOLDER).astype(np.int64)
-
-    np.testing.assert_array_equal(seen_with[hidden], found[hidden] >> POSSIBLE_SHIFT)
-    assert len(hidden) == 52 - 1 - 6

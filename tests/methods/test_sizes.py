@@ -115,14 +115,14 @@ def test_the_trees_of_a_match_count_by_what_was_typed():
     "shape",
     [
         NetShape("mlp", 84, 7, 2, width=33, blocks=1),
-        NetShape("mlp", 84, 7, 4, width=33, blocks=5, beliefs=8),
+        NetShape("mlp", 84, 7, 4, width=33, blocks=5),
         NetShape("resnet", 84, 7, 2, width=24, blocks=3, planes=(2, 6, 7)),
         NetShape("resnet", 84, 90, 2, width=24, blocks=3, planes=(2, 6, 7), action_planes=2),
         NetShape("resnet", 84, 84, 2, width=24, blocks=3, planes=(2, 6, 7), action_planes=2),
         BLOBNET,
-        NetShape("blobnet", 40, 12, 4, width=17, blocks=2, beliefs=24),
+        NetShape("blobnet", 40, 12, 4, width=17, blocks=2),
     ],
-    ids=lambda shape: f"{shape.kind}-{shape.actions}-{shape.beliefs}",
+    ids=lambda shape: f"{shape.kind}-{shape.actions}-{shape.blocks}",
 )
 def test_weights_are_counted_as_they_are_made(shape):
     with torch.device("meta"):

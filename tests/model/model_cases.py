@@ -1,11 +1,9 @@
 """Small networks, positions and examples for the tests of this folder."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import POSSIBLE_SHIFT, SEEN, Array, Examples, Positions
+from asyncplay.payloads import Array, Examples, Positions
 
 MLP = NetShape("mlp", features=10, actions=6, players=2, width=16, blocks=2)
 BOARD = NetShape("resnet", features=24, actions=5, players=2, width=8, blocks=2, planes=(2, 3, 4))
@@ -14,8 +12,6 @@ ONLY_PLANES = NetShape(
     "resnet", features=24, actions=36, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
 )
 ENCODER = NetShape("blobnet", features=20, actions=9, players=4, width=16, blocks=2)
-BELIEVER = replace(MLP, beliefs=8)
-BELIEVING_ENCODER = replace(ENCODER, beliefs=20)
 
 SHAPES = {
     "mlp": MLP,
@@ -23,8 +19,6 @@ SHAPES = {
     "planes": PLANES,
     "only planes": ONLY_PLANES,
     "blobnet": ENCODER,
-    "believer": BELIEVER,
-    "believing blobnet": BELIEVING_ENCODER,
 }
 
 
@@ -57,15 +51,7 @@ def random_examples(shape: NetShape, rows: int, seed: int = 0) -> Examples:
         seats=random.integers(1, shape.players + 1, rows).astype(np.int32),
         weight=random.uniform(0.5, 2, rows).astype(np.float32),
         versions=np.arange(rows, dtype=np.int32),
-        holders=random_holders(shape, rows, seed),
     )
-
-
-def random_holders(shape: NetShape, rows: int, seed: int) -> Array:
-    """Cards that anybody could hold, some of them seen."""
-    n_cards, anybody = shape.beliefs // shape.players, (1 << shape.players) - 1
-    holder = np.random.default_rng(seed).integers(-1, shape.players, (rows, n_cards))
-    return np.where(holder < 0, SEEN, holder | anybody << POSSIBLE_SHIFT).astype(np.int16)
 
 
 def shaken(weights: dict[str, Array], seed: int = 0, by: float = 0.1) -> dict[str, Array]:

@@ -1,10 +1,11 @@
+import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from model_cases import BELIEVING_ENCODER, BOARD, ENCODER, MLP, random_examples
+from model_cases import BOARD, ENCODER, MLP, random_examples
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
@@ -40,7 +41,7 @@ def figures(report: StepReport) -> list[float]:
 
 
 @pytest.mark.parametrize("rows_per_micro", [1, 16, 49])
-@pytest.mark.parametrize("shape", [BOARD, BELIEVING_ENCODER], ids=lambda shape: shape.kind)
+@pytest.mark.parametrize("shape", [BOARD, ENCODER], ids=lambda shape: shape.kind)
 def test_micro_batches_are_the_whole_batch(shape, rows_per_micro):
     """Rows differ in weight, seats and legal actions, so a wrong scale anywhere would show."""
     whole, parts = learner(shape), learner(shape)
@@ -51,7 +52,7 @@ def test_micro_batches_are_the_whole_batch(shape, rows_per_micro):
 
 
 @pytest.mark.parametrize("threads", [2, 3, 9])
-@pytest.mark.parametrize("shape", [MLP, BOARD, BELIEVING_ENCODER], ids=lambda shape: shape.kind)
+@pytest.mark.parametrize("shape", [MLP, BOARD, ENCODER], ids=lambda shape: shape.kind)
 def test_several_threads_learn_what_one_learns(shape, threads):
     one, many = learner(shape), Learner(shape, STEADY, 0, threads=(threads,))
     for seed in range(3):
@@ -159,6 +160,17 @@ def test_a_learner_can_be_resumed_before_its_first_step():
     batch = random_examples(BOARD, 30)
     assert fresh.train(batch) == resumed.train(batch)
     assert_weights(fresh, resumed)
+
+
+def test_a_learner_that_version_0_1_saved_can_be_resumed_unless_it_had_beliefs():
+    saved = learner().save()
+    facts = json.loads(saved.facts)
+    facts["shape"]["beliefs"] = 0
+    learner(seed=5).load(saved._replace(facts=json.dumps(facts)))
+
+    facts["shape"]["beliefs"] = 104
+    with pytest.raises(AsyncplayError, match=r"the saved network is .*'beliefs': 104.*, wanted "):
+        learner().load(saved._replace(facts=json.dumps(facts)))
 
 
 def test_what_another_network_learned_is_refused():

@@ -62,7 +62,7 @@ def test_hidden_matrices_begin_with_variance_two_over_inputs():
 def test_an_untrained_network_is_impartial(shape):
     logits, values = build(shape, 1)(torch.rand(3, shape.features))
     assert torch.equal(logits, torch.zeros(3, shape.actions))
-    assert torch.equal(values, torch.zeros(3, shape.players + shape.beliefs))
+    assert torch.equal(values, torch.zeros(3, shape.players))
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

@@ -15,8 +15,7 @@ def think(group: Group, version: int = 0, opinion: Network = network) -> int:
     n, n_players = len(rows.slots), group.spec.players
     mine = [slice(rows.offsets[i], rows.offsets[i + 1]) for i in range(n)]
     answers = [opinion(rows.features[i], rows.legal[mine[i]], n_players) for i in range(n)]
-    columns = len(answers[0][1]) if answers else n_players
-    priors, values = np.zeros(len(rows.legal), np.float32), np.zeros((n, columns), np.float32)
+    priors, values = np.zeros(len(rows.legal), np.float32), np.zeros((n, n_players), np.float32)
     for i, (shares, worth) in enumerate(answers):
         priors[mine[i]], values[i] = shares, worth
     group.backup(priors, values, version)

@@ -72,5 +72,4 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
         values["targets"] = np.ones(len(values["legal"]), np.float32)
         values["outcome"] = np.zeros(len(values["returns"]), np.float32)
         values["values"] = np.zeros((n_rows, len(values["returns"])), np.float32)
-        values["holders"] = np.zeros((n_rows, 3), np.int16)
     return values

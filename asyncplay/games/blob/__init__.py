@@ -1,7 +1,7 @@
 """Blob, an Oh Hell variant for 3 to 8 players: bid how many tricks you will take, and take exactly those.
 
-The rooms: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), holders (where
-they are), encode (what a player sees), endings (the last tricks worked out), yardstick (a rule-based player).
+The rooms: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), encode (what
+a player sees), endings (the last tricks worked out), yardstick (a rule-based player).
 """
 
 from math import comb
@@ -12,7 +12,6 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.blob import layout
 from asyncplay.games.blob.encode import FEATURES, encode, key
 from asyncplay.games.blob.endings import ending
-from asyncplay.games.blob.holders import holders
 from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_move
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
@@ -35,7 +34,6 @@ KERNELS = Kernels(
     key=key,
     determinize=determinize,
     ending=ending,
-    holders=holders,
 )
 
 
@@ -67,7 +65,6 @@ def spec(
         value_offset=-1.0,
         is_staged=whole,
         advise=advise,
-        cards=layout.CARDS,
     )
 
 

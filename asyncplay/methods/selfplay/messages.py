@@ -1,9 +1,7 @@
 """What self-play, matches and the refill of a window send."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
-
-import numpy as np
 
 from asyncplay.wire.codec import register
 from asyncplay.wire.messages import (
@@ -16,7 +14,6 @@ from asyncplay.wire.messages import (
     Ints,
     Longs,
     Message,
-    ShortRows,
     UnitResult,
     rows_flaw,
 )
@@ -41,9 +38,6 @@ class Game(UnitResult):
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
     values: FloatRows  # [n, P], entry k for the seat k places to the left of who decided; -1 to 1
-    holders: ShortRows = field(
-        default_factory=lambda: np.zeros((0, 0), np.int16)
-    )  # [n, C], who has which card, if asked
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)
@@ -53,8 +47,6 @@ class Game(UnitResult):
             return "targets or outcome of another length than what they belong to"
         if self.values.shape != (n_rows, len(self.outcome)):
             return f"values of shape {self.values.shape} for {n_rows} rows of {len(self.outcome)} seats"
-        if self.holders.size and len(self.holders) != n_rows:
-            return f"holders of shape {self.holders.shape} for {n_rows} rows"
         if n_rows and int(self.legal.min()) < 0:
             return "a negative action"
         return rows_flaw(n_rows, self.legal, self.offsets)
@@ -74,7 +66,6 @@ class SearchSpec(Message):
     noise_weight: float
     temperatures: Doubles  # by decision of the game or round, the last one for the rest
     worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
-    candidates: int = 1  # worlds drawn for each imagined one, for a network with beliefs to choose from
     quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
     full_share: float = 1.0  # of the decisions that are, otherwise
     root: str = "puct"  # or "gumbel"
@@ -96,7 +87,6 @@ class SelfplaySpec(Message):
     games: int  # under way at a time, in two groups if they are many
     search: bytes  # an encoded SearchSpec
     cache: int = 0  # positions whose answers are remembered
-    believes: bool = False  # the network has beliefs: training rows say who holds which card
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +118,6 @@ class RebuildSpec(Message):
     return_ends: Longs  # [n], where each game's returns end
     records: bytes  # packed, one after another
     record_ends: Longs  # [n]
-    believes: bool = False  # rows say who holds which card
 
     def flaw(self) -> str | None:
         if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):

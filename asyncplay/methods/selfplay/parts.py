@@ -75,8 +75,7 @@ def make_replay(
     window = Window(section.start_rows, section.exponent, section.capacity_rows, section.half_life_rows or None)
     missing = Missing(total - window.rows(total), total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
-    cards = shape.beliefs // shape.players
-    replay = Replay(game.features, game.feature_dtype, shape.players, cards=cards, window=window)
+    replay = Replay(game.features, game.feature_dtype, shape.players, window=window)
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
 

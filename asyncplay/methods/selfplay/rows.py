@@ -6,7 +6,7 @@ import numpy as np
 
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import HOLDER, POSSIBLE_SHIFT, SEEN, Examples
+from asyncplay.payloads import Examples
 
 
 def examples_of(game: Game, players: int) -> Examples:
@@ -23,7 +23,6 @@ def examples_of(game: Game, players: int) -> Examples:
         seats=np.full(n_rows, n_seats, np.int32),
         weight=np.ones(n_rows, np.float32),
         versions=game.versions,
-        holders=game.holders if game.holders.size else np.zeros((n_rows, 0), np.int16),
     )
 
 
@@ -39,14 +38,4 @@ def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | N
         return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
     if int(game.legal.max()) >= shape.actions:
         return f"action {game.legal.max()}, there are {shape.actions}"
-    return _wild_holder(game, shape)
-
-
-def _wild_holder(game: Game, shape: NetShape) -> str | None:
-    """Every card is seen, or is where it could be."""
-    n_cards, wanted = game.holders.shape[1], shape.beliefs // shape.players
-    if n_cards != wanted:
-        return f"holders of {n_cards} cards, the network asks about {wanted}"
-    holder, possible = game.holders & HOLDER, game.holders >> POSSIBLE_SHIFT
-    is_sound = (holder < shape.players) & ((possible >> holder) & 1 == 1) & (possible < 1 << shape.players)
-    return None if (is_sound | (game.holders == SEEN)).all() else "a card where it cannot be"
+    return None

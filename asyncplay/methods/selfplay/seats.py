@@ -19,7 +19,8 @@ def load_game(name: str, options: str) -> GameSpec:
 
 
 def settings_of(spec: GameSpec, search: bytes) -> KernelSettings:
-    message = _search_spec(search)
+    message = decode(search[HEADER.size :])
+    assert isinstance(message, SearchSpec), "a search is described by a SearchSpec"
     return make_settings(
         spec,
         simulations=message.simulations,
@@ -39,17 +40,6 @@ def settings_of(spec: GameSpec, search: bytes) -> KernelSettings:
         gumbel_scale=message.gumbel_scale,
         temperatures=message.temperatures.copy(),  # what comes off the wire is read-only
     )
-
-
-def candidates_of(search: bytes) -> int:
-    """How many worlds are drawn for each that is searched."""
-    return _search_spec(search).candidates
-
-
-def _search_spec(search: bytes) -> SearchSpec:
-    message = decode(search[HEADER.size :])
-    assert isinstance(message, SearchSpec), "a search is described by a SearchSpec"
-    return message
 
 
 def unit_seed(run_seed: int, unit: int) -> int:
@@ -88,5 +78,4 @@ def tell_rows(spec: GameSpec, record: PlayedGame, rows: GameRows, *, job: int, u
         offsets=rows.offsets,
         targets=rows.policy,
         values=rows.values,
-        holders=rows.holders,
     )

@@ -21,7 +21,6 @@ def search_spec(search: SearchSettings, *, simulations: int | None = None, is_ma
             noise_weight=0.0 if is_match else search.noise_weight,
             temperatures=_temperatures(search, is_match=is_match),
             worlds=search.worlds,
-            candidates=search.candidates,
             exact_decisions=search.exact_decisions,
             quick_simulations=0 if is_match else search.quick_simulations,
             full_share=search.full_share,

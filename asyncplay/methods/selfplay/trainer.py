@@ -179,8 +179,6 @@ class Trainer:
             version_lag=self._version_lag,
             sampled_rows=counts.sampled,
             balance=self._limiter.balance.value,
-            belief_loss=report.belief_loss,
-            counting_loss=report.counting_loss,
         )
 
     def due_in_s(self, now_s: float, running: int) -> float:

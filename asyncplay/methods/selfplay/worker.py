@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.methods.selfplay.messages import SelfplaySpec
-from asyncplay.methods.selfplay.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
+from asyncplay.methods.selfplay.seats import ask_for, load_game, settings_of, tell, unit_seed
 from asyncplay.payloads import Floats
-from asyncplay.search.beliefs import believing_columns
 from asyncplay.search.cache import EvaluationCache, Split
 from asyncplay.search.group import Group, SelectedRows
 from asyncplay.wire.codec import HEADER, decode
@@ -86,13 +85,8 @@ class SelfPlayer:
         settings = settings_of(game, spec.search)
         half = spec.games // 2
         sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
-        candidates = candidates_of(spec.search)
-        self._tables = [
-            PlayingGroup(Group(game, settings, size, candidates=candidates, tells_holders=spec.believes))
-            for size in sizes
-        ]
-        columns = believing_columns(game) if spec.believes else game.players
-        self._recall = EvaluationCache(game, spec.cache, columns) if spec.cache else None
+        self._tables = [PlayingGroup(Group(game, settings, size)) for size in sizes]
+        self._recall = EvaluationCache(game, spec.cache) if spec.cache else None
         self._seed = job.seed
 
     @property

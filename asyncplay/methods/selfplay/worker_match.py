@@ -17,7 +17,7 @@ from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.catalogue import opponent
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import MatchSpec
-from asyncplay.methods.selfplay.seats import ask_for, candidates_of, load_game, settings_of, tell, unit_seed
+from asyncplay.methods.selfplay.seats import ask_for, load_game, settings_of, tell, unit_seed
 from asyncplay.search import layout
 from asyncplay.search.group import Group
 from asyncplay.wire.codec import HEADER, decode
@@ -186,7 +186,7 @@ class MatchPlayer:
 
 
 def _group(game: GameSpec, search: bytes, n_games: int) -> Group:
-    return Group(game, settings_of(game, search), n_games, candidates=candidates_of(search))
+    return Group(game, settings_of(game, search), n_games)
 
 
 def _actions(group: Group, slot: int) -> NDArray[np.int32]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.selfplay.seats import load_game, tell_rows
@@ -27,7 +26,6 @@ class _Stored(NamedTuple):
     seed: int
     returns: Array  # float64[P]
     record: bytes
-    believes: bool
 
 
 class Rebuilder:
@@ -55,8 +53,7 @@ class Rebuilder:
         assert self._game is not None, "a job brings its game"
         record = unpack(stored.record)
         notes = notes_of(self._game, stored.seed, record, stored.returns)
-        entry = entries.load(self._game)
-        rows = rebuild_rows(self._game, entry.rebuild, notes, record, ready(entry.reveal) if stored.believes else None)
+        rows = rebuild_rows(self._game, entries.load(self._game).rebuild, notes, record)
         return tell_rows(self._game, notes, rows, job=stored.job, unit=stored.unit)
 
 
@@ -66,4 +63,4 @@ def _stored_games(job: Job, spec: RebuildSpec) -> Iterator[_Stored]:
     for place, unit in enumerate(range(job.first, job.first + job.count)):
         paid = spec.returns[returns[place] : returns[place + 1]].copy()  # what comes off the wire is read-only
         record = spec.records[records[place] : records[place + 1]]
-        yield _Stored(job.number, unit, int(spec.seeds[place]), paid, record, spec.believes)
+        yield _Stored(job.number, unit, int(spec.seeds[place]), paid, record)

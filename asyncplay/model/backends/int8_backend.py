@@ -53,7 +53,7 @@ class Int8Backend(OnnxBackend):
     def __init__(
         self, shape: NetShape, weights: Mapping[str, Array], version: int, *, threads: int, sample: Positions
     ) -> None:
-        self._recent, self._players = sample, shape.players
+        self._recent = sample
         self._launches = 0
         super().__init__(shape, weights, version, threads=threads)
 
@@ -69,7 +69,7 @@ class Int8Backend(OnnxBackend):
         for limit in WEIGHT_LIMITS:
             model = quantize.quantized(self._graph, weights, ranges, limit)
             session = make_session(model, self._threads)
-            difference = compare(wanted, _answers(session, recent), recent, self._players)
+            difference = compare(wanted, _answers(session, recent), recent)
             if difference.is_small:
                 log.info("version %d in int8: %s", version, difference)
                 return Prepared(version, session)
@@ -87,9 +87,9 @@ class Int8Backend(OnnxBackend):
         return {name: quantize.range_of(seen[name]) for name in sorted(quantize.linear_inputs(self._graph))}
 
 
-def compare(wanted: Estimates, found: Estimates, rows: Positions, players: int) -> Difference:
-    """Policies and values; what a network believes stands behind the values and is left out."""
-    distances = np.abs(wanted.values - found.values)[:, :players]
+def compare(wanted: Estimates, found: Estimates, rows: Positions) -> Difference:
+    """Policies and values."""
+    distances = np.abs(wanted.values - found.values)
     return Difference(divergence(wanted.priors, found.priors, rows), float(distances.mean()))
 
 

@@ -97,7 +97,7 @@ class TorchBackend:
         staging = self._idle.pop() if self._idle else Staging(self._stream.pins)
         features, index = self._stage(positions, staging)
         chosen = staging.room("chosen", (len(index),), torch.float32)
-        values = staging.room("values", (rows, self._shape.players + self._shape.beliefs), torch.float32)
+        values = staging.room("values", (rows, self._shape.players), torch.float32)
         with torch.inference_mode(), self._stream.entered():
             all_logits, all_values = current.engine.run(self._send(features))
             results = [all_logits.flatten()[self._send(index)], all_values[:rows]]

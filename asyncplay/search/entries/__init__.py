@@ -17,25 +17,19 @@ class Entry(NamedTuple):
     advance: Kernel
     rebuild: Kernel
     backup: Kernel  # the same for all games
-    reveal: Kernel = None  # of games whose cards have holders, else None; whoever uses it makes it ready
-    imagine: Kernel = None  # likewise
-
-    def all(self, *, believes: bool = False) -> list[Kernel]:
-        """Those that every run needs, and those that only a network with beliefs does."""
-        return [dispatcher for dispatcher in (self if believes else self[:4]) if dispatcher is not None]
 
 
 def load(spec: GameSpec) -> Entry:
-    """Return a game's kernels, those that every run needs compiled, or fetched from the disk."""
+    """Return a game's kernels, compiled or fetched from the disk."""
     entry = declared(spec)
-    for dispatcher in entry.all():
+    for dispatcher in entry:
         ready(dispatcher)
     return entry
 
 
-def warm(spec: GameSpec, progress: Progress | None = None, *, believes: bool = False) -> None:
+def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile the kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *declared(spec).all(believes=believes), *recall.KERNELS], progress)
+    warm_up([*spec.kernels.all(), *declared(spec), *recall.KERNELS], progress)
 
 
 def declared(spec: GameSpec) -> Entry:
@@ -43,5 +37,4 @@ def declared(spec: GameSpec) -> Entry:
     if spec.entry_module is None:
         raise AsyncplayError(f"{spec.name} has no tree search: it is solved by table, see configs/leduc.toml")
     module = import_module(spec.entry_module)
-    believing = [getattr(module, name, None) for name in ("reveal", "imagine")]
-    return Entry(module.select, module.advance, module.rebuild, puct.backup, *believing)
+    return Entry(module.select, module.advance, module.rebuild, puct.backup)

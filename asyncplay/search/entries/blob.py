@@ -2,7 +2,7 @@
 
 from asyncplay.games.blob import KERNELS
 from asyncplay.games.kernels import kernel
-from asyncplay.search import beliefs, examples, policy, puct
+from asyncplay.search import examples, policy, puct
 
 
 @kernel(puct.SELECT_FLOATS)
@@ -18,13 +18,3 @@ def advance(packed, finished):
 @kernel(examples.REBUILD_FLOATS)
 def rebuild(replay, rows, features):
     return examples.rebuild(KERNELS, replay, rows, features)
-
-
-@kernel(beliefs.REVEAL)
-def reveal(replay, holders):
-    return beliefs.reveal(KERNELS, replay, holders)
-
-
-@kernel(beliefs.IMAGINE)
-def imagine(packed, values, candidates):
-    return beliefs.imagine(KERNELS, packed, values, candidates)

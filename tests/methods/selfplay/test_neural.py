@@ -128,22 +128,6 @@ def test_a_folder_without_weights_is_named(tmp_path):
         run_loop(main())
 
 
-def test_a_run_may_learn_who_holds_which_card(tmp_path):
-    """Blob with beliefs: rows tell of all 52 cards, and answers carry 52 times 3 beliefs behind 3 values."""
-    search, net = {"simulations": "4", "games": "16"}, {"width": "16", "blocks": "1", "belief": "true"}
-    config = tiny(BLOB, search=search, net=net, train={"units": "40"})
-
-    run, played = train(config, tmp_path / "run")
-
-    assert {game.holders.shape[1] for game in played} == {52}
-    stats = run.trainer.stats()
-    assert stats.steps > 0
-    assert 0.2 < stats.belief_loss < 1.0
-    assert stats.counting_loss == pytest.approx(stats.belief_loss, abs=0.1)
-    assert load_weights(tmp_path / "run", stats.version, run.shape)["belief.weight"].shape == (52 * 3, 16)
-    assert any(line.startswith("belief 0.") for line in run.summary(1.0))
-
-
 def test_weights_that_find_no_room_leave_those_before_them_and_take_up_none(tmp_path, monkeypatch):
     run, _ = train(tiny(train={"units": "4"}), tmp_path / "run")
     folder, fsync = tmp_path / "run", os.fsync

@@ -6,7 +6,6 @@ import pytest
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import SEEN
 
 SHAPE = NetShape("mlp", features=2, actions=10, players=4)
 GAME = Game(
@@ -60,29 +59,3 @@ def test_a_game_for_this_network_fits():
 )
 def test_a_game_for_another_network_is_told_why_not(change, why):
     assert why in (misfit(replace(GAME, **change), SHAPE, np.dtype(np.uint8)) or "")
-
-
-BELIEVER = replace(SHAPE, beliefs=8)
-TOLD = replace(GAME, holders=np.array([[SEEN, 0x30], [0x31, 0x41 + 1], [0x30, SEEN]], np.int16))
-
-
-def test_rows_that_say_who_has_which_card_are_for_a_network_that_asks():
-    """0x31: the left neighbour has it, and it or nobody could."""
-    assert misfit(TOLD, BELIEVER, np.dtype(np.uint8)) is None
-    np.testing.assert_array_equal(examples_of(TOLD, 4).holders, TOLD.holders)
-    assert examples_of(GAME, 4).holders.shape == (3, 0)
-
-
-@pytest.mark.parametrize(
-    ("game", "shape", "why"),
-    [
-        (TOLD, SHAPE, "holders of 2 cards, the network asks about 0"),
-        (GAME, BELIEVER, "holders of 0 cards, the network asks about 2"),
-        (replace(TOLD, holders=np.full((3, 2), 0x20, np.int16)), BELIEVER, "a card where it cannot be"),
-        (replace(TOLD, holders=np.full((3, 2), 0x104, np.int16)), BELIEVER, "a card where it cannot be"),
-        (replace(TOLD, holders=np.full((3, 2), 0x110, np.int16)), BELIEVER, "a card where it cannot be"),
-        (replace(TOLD, holders=np.full((3, 2), -7, np.int16)), BELIEVER, "a card where it cannot be"),
-    ],
-)
-def test_wild_holders_are_told_why_not(game, shape, why):
-    assert misfit(game, shape, np.dtype(np.uint8)) == why
