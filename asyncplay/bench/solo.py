@@ -13,8 +13,7 @@ from asyncplay.bench.tally import Tally
 from asyncplay.config.sections import Config
 from asyncplay.games.sampling import random_rows
 from asyncplay.methods.selfplay.network import load_game, open_model
-from asyncplay.methods.selfplay.seats import settings_of, unit_seed
-from asyncplay.methods.selfplay.thinking import search_spec
+from asyncplay.methods.selfplay.seats import unit_seed
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
@@ -22,7 +21,7 @@ from asyncplay.model.device import Candidate
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot
 from asyncplay.payloads import Estimates, Floats, Positions
-from asyncplay.search.group import Group
+from asyncplay.search.group import Group, kernel_settings
 
 Estimate = Callable[[Positions], Estimates]
 Totals = NDArray[np.int64]
@@ -80,7 +79,7 @@ class Solo:
         asks, where others can see them."""
         game = load_game(config)
         self._estimate = estimate
-        self._group = Group(game, settings_of(game, search_spec(config.search)), 1)
+        self._group = Group(game, kernel_settings(game, config.search), 1)
         self._slot, self._number = np.zeros(1, np.int32), number
         self._nothing: tuple[Floats, Floats] = (np.empty(0, np.float32), np.empty((0, game.players), np.float32))
         self.totals = np.zeros(3, np.int64) if totals is None else totals

@@ -15,7 +15,7 @@ from asyncplay.config.sections import Config, changed
 from asyncplay.errors import ConfigError
 from asyncplay.games.spec import GameSpec
 from asyncplay.model.shape import NetShape
-from asyncplay.search.group import make_settings, make_sizes
+from asyncplay.search.group import kernel_settings, make_sizes
 from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
 from asyncplay.wire.codec import MAX_FRAME_BYTES
 
@@ -106,7 +106,7 @@ def selfplay_needs(config: Config, game: GameSpec) -> list[Need]:
     row_bytes = _feature_bytes(game) + 8 * game.max_legal + 4 * shape.players + 16
     replay, units = config.replay, config.train.units or math.inf
     window_rows = int(min(replay.start_rows, replay.capacity_rows, units * game.max_decisions))
-    trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), _settings(config, game))
+    trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), kernel_settings(game, config.search))
     return [
         *_match_needs(config, game),
         Need(("search.games", "search.simulations", "search.worlds", "search.leaves"), trees),
@@ -150,33 +150,22 @@ def _process_need(config: Config) -> Need:
 
 def _match_needs(config: Config, game: GameSpec) -> list[Need]:
     """Processes, and the trees of both sides of a match."""
-    settings, sizes = _settings(config, game), _match_sizes(config, game)
+    settings, sizes = kernel_settings(game, config.search), _match_sizes(config, game)
     trees = 2 * config.pool.workers * _group_bytes(game, sizes, settings)
     return [_process_need(config), Need(("arena.games", "arena.simulations"), trees)]
 
 
-def _settings(config: Config, game: GameSpec) -> KernelSettings:
-    search = config.search
-    return make_settings(
-        game,
-        simulations=search.simulations,
-        worlds=search.worlds,
-        exact_decisions=search.exact_decisions,
-        leaves=search.leaves,
-        is_gumbel=search.root == "gumbel",
-    )
-
-
 def _own_sizes(config: Config, game: GameSpec) -> Sizes:
     """Of one of the two groups that a worker with many games has."""
-    return make_sizes(game, _settings(config, game), max(math.ceil(config.search.games / config.pool.workers / 2), 1))
+    n_games = max(math.ceil(config.search.games / config.pool.workers / 2), 1)
+    return make_sizes(game, kernel_settings(game, config.search), n_games)
 
 
 def _match_sizes(config: Config, game: GameSpec) -> Sizes:
     """Of one side."""
     arena = config.arena
     n_games = math.ceil(arena.games / config.pool.workers) if arena.every_s else 0
-    return make_sizes(game, _settings(config, game)._replace(simulations=arena.simulations), n_games)
+    return make_sizes(game, kernel_settings(game, config.search)._replace(simulations=arena.simulations), n_games)
 
 
 def _group_bytes(game: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.config.sections import SearchSettings
 from asyncplay.games.spec import GameSpec, no_ending
 from asyncplay.search import entries, layout
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
@@ -49,6 +50,19 @@ def make_settings(spec: GameSpec, **changes: Any) -> KernelSettings:
         chosen = chosen._replace(exact_decisions=0)
     plain = [type(default)(value) for default, value in zip(KernelSettings()[:-1], chosen[:-1], strict=True)]
     return KernelSettings._make([*plain, np.ascontiguousarray(chosen.temperatures, np.float64)])
+
+
+def kernel_settings(spec: GameSpec, search: SearchSettings, *, is_match: bool = False) -> KernelSettings:
+    """Return what a section ``[search]`` means for a game; fields of the same name mean the same.
+
+    In a match there is no noise, hardly any chance, and no decision is quick.
+    """
+    changes = {name: getattr(search, name) for name in KernelSettings._fields if hasattr(search, name)}
+    changes |= {"is_gumbel": search.root == "gumbel"}
+    if is_match:
+        return make_settings(spec, **changes | {"noise_weight": 0.0, "quick_simulations": 0, "temperatures": [0.0]})
+    warm, mild = [1.0] * search.warm_decisions, [0.5] * search.mild_decisions
+    return make_settings(spec, **changes, temperatures=[*warm, *mild, search.late_temperature])
 
 
 def make_sizes(spec: GameSpec, settings: KernelSettings, n_games: int) -> Sizes:

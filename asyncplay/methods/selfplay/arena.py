@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, replace
 from typing import NamedTuple
 
 from asyncplay.config.sections import Config, SearchSettings
@@ -17,7 +18,6 @@ from asyncplay.methods.selfplay.check import result_flaw
 from asyncplay.methods.selfplay.messages import Game, MatchSpec
 from asyncplay.methods.selfplay.network import load_game
 from asyncplay.methods.selfplay.score import Points, Score, compare, score
-from asyncplay.methods.selfplay.thinking import search_spec
 from asyncplay.model.weights import Weights
 from asyncplay.wire.codec import encode
 
@@ -81,11 +81,11 @@ def match_assignment(
         game=config.game.name,
         options=json.dumps(config.game.options),
         games=games_at_once,
-        search=search_spec(config.search, simulations=simulations, is_match=True),
+        search=json.dumps(asdict(replace(config.search, simulations=simulations))),
         hero=f"model:{HERO_MODEL}",
         rival=rival,
         opening=0 if rival == "perfect" or load_game(config).is_hidden else config.arena.opening,
-        rival_search=b"" if rival_search is None else search_spec(rival_search, is_match=True),
+        rival_search="" if rival_search is None else json.dumps(asdict(rival_search)),
     )
     return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
 

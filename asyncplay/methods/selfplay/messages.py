@@ -53,30 +53,6 @@ class Game(UnitResult):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SearchSpec(Message):
-    """How a search thinks; travels inside other specs."""
-
-    KIND: ClassVar[int] = 33
-
-    simulations: int
-    leaves: int  # rows a tree may ask for at a time; those after the first while a block has less than ``fill_rows``
-    c_puct: float
-    first_play_reduction: float
-    noise_alpha: float
-    noise_weight: float
-    temperatures: Doubles  # by decision of the game or round, the last one for the rest
-    worlds: int = 1  # imagined for each decision where something is hidden, each with all the simulations
-    quick_simulations: int = 0  # of a decision that is not searched in full; 0: all are
-    full_share: float = 1.0  # of the decisions that are, otherwise
-    root: str = "puct"  # or "gumbel"
-    gumbel_actions: int = 16
-    gumbel_visits: float = 50.0
-    gumbel_scale: float = 1.0
-    fill_rows: int = 64
-    exact_decisions: int = 0  # positions with at most so many left are worked out
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class SelfplaySpec(Message):
     """The spec of role "selfplay": games against oneself, recorded with their training rows."""
 
@@ -85,7 +61,7 @@ class SelfplaySpec(Message):
     game: str
     options: str  # of the game, as JSON
     games: int  # under way at a time, in two groups if they are many
-    search: bytes  # an encoded SearchSpec
+    search: str  # SearchSettings as JSON
     cache: int = 0  # positions whose answers are remembered
 
 
@@ -98,11 +74,11 @@ class MatchSpec(Message):
     game: str
     options: str
     games: int  # under way at a time
-    search: bytes
+    search: str  # SearchSettings as JSON
     hero: str  # "model:NUMBER"
     rival: str  # "model:NUMBER" or one of worker/opponents.py
     opening: int  # random decisions before the two begin
-    rival_search: bytes = b""  # an encoded SearchSpec, where the rival does not think as the hero does
+    rival_search: str = ""  # likewise, where the rival does not think as the hero does
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,4 +101,4 @@ class RebuildSpec(Message):
         return None
 
 
-register(Game, SearchSpec, SelfplaySpec, MatchSpec, RebuildSpec)
+register(Game, SelfplaySpec, MatchSpec, RebuildSpec)

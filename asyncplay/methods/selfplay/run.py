@@ -33,7 +33,6 @@ from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
 from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.methods.selfplay.score import Score
-from asyncplay.methods.selfplay.thinking import search_spec
 from asyncplay.methods.selfplay.trainer import Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import net_shape, worker_bytes
 from asyncplay.model import device
@@ -243,7 +242,7 @@ class SelfplayRun:
             config.game.name,
             json.dumps(config.game.options),
             n_games,
-            search_spec(config.search),
+            json.dumps(asdict(config.search)),
             cache=0 if self._is_lockstep else config.search.cache_positions,
         )
         return Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)

@@ -1,4 +1,4 @@
-"""What self-play and matches share: building a searching group from a spec, and telling of a finished game."""
+"""What self-play and matches share: the query of a select, and the message of a finished game."""
 
 import json
 
@@ -6,40 +6,14 @@ import numpy as np
 
 from asyncplay import games, payloads, rng
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
-from asyncplay.methods.selfplay.messages import Game, SearchSpec
+from asyncplay.methods.selfplay.messages import Game
 from asyncplay.search.examples import GameRows, PlayedGame
-from asyncplay.search.group import Group, SelectedRows, make_settings
-from asyncplay.search.layout import KernelSettings
-from asyncplay.wire.codec import HEADER, decode
+from asyncplay.search.group import Group, SelectedRows
 from asyncplay.wire.messages import Ask
 
 
 def load_game(name: str, options: str) -> GameSpec:
     return games.load(name, json.loads(options))
-
-
-def settings_of(spec: GameSpec, search: bytes) -> KernelSettings:
-    message = decode(search[HEADER.size :])
-    assert isinstance(message, SearchSpec), "a search is described by a SearchSpec"
-    return make_settings(
-        spec,
-        simulations=message.simulations,
-        quick_simulations=message.quick_simulations,
-        full_share=message.full_share,
-        worlds=message.worlds,
-        exact_decisions=message.exact_decisions,
-        leaves=message.leaves,
-        fill_rows=message.fill_rows,
-        c_puct=message.c_puct,
-        first_play_reduction=message.first_play_reduction,
-        noise_alpha=message.noise_alpha,
-        noise_weight=message.noise_weight,
-        is_gumbel=message.root == "gumbel",
-        gumbel_actions=message.gumbel_actions,
-        gumbel_visits=message.gumbel_visits,
-        gumbel_scale=message.gumbel_scale,
-        temperatures=message.temperatures.copy(),  # what comes off the wire is read-only
-    )
 
 
 def unit_seed(run_seed: int, unit: int) -> int:

@@ -5,17 +5,19 @@ among themselves, and what a message costs is shared by its rows. A worker that 
 network: about .4 ms of its time, whatever the size of its block.
 """
 
+import json
 from collections import deque
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.config.sections import SearchSettings
 from asyncplay.methods.selfplay.messages import SelfplaySpec
-from asyncplay.methods.selfplay.seats import ask_for, load_game, settings_of, tell, unit_seed
+from asyncplay.methods.selfplay.seats import ask_for, load_game, tell, unit_seed
 from asyncplay.payloads import Floats
 from asyncplay.search.cache import EvaluationCache, Split
-from asyncplay.search.group import Group, SelectedRows
+from asyncplay.search.group import Group, SelectedRows, kernel_settings
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message
 from asyncplay.worker.core import Step
@@ -82,7 +84,8 @@ class SelfPlayer:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, SelfplaySpec), "self-play needs its own spec"
         game = load_game(spec.game, spec.options)
-        settings = settings_of(game, spec.search)
+        search = SearchSettings(**json.loads(spec.search))
+        settings = kernel_settings(game, search)
         half = spec.games // 2
         sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
         self._tables = [PlayingGroup(Group(game, settings, size)) for size in sizes]

@@ -5,6 +5,7 @@ other (at seat u mod P in games of more players), all other seats are the rival'
 a group of its own in which the other side's decisions come from outside; both groups see the same game.
 """
 
+import json
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 from asyncplay import rng
 from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.catalogue import opponent
+from asyncplay.config.sections import SearchSettings
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import MatchSpec
-from asyncplay.methods.selfplay.seats import ask_for, load_game, settings_of, tell, unit_seed
+from asyncplay.methods.selfplay.seats import ask_for, load_game, tell, unit_seed
 from asyncplay.search import layout
-from asyncplay.search.group import Group
+from asyncplay.search.group import Group, kernel_settings
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message
 from asyncplay.worker.core import Step
@@ -185,8 +187,8 @@ class MatchPlayer:
         return messages
 
 
-def _group(game: GameSpec, search: bytes, n_games: int) -> Group:
-    return Group(game, settings_of(game, search), n_games)
+def _group(game: GameSpec, text: str, n_games: int) -> Group:
+    return Group(game, kernel_settings(game, SearchSettings(**json.loads(text)), is_match=True), n_games)
 
 
 def _actions(group: Group, slot: int) -> NDArray[np.int32]:

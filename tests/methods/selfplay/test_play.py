@@ -1,7 +1,9 @@
 """Self-play and matches through the whole engine, inside this process."""
 
 import asyncio
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from itertools import count
 
 import numpy as np
@@ -19,13 +21,13 @@ from asyncplay.engine.work import Assignment, UnitWork, Work
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.arena import Match
-from asyncplay.methods.selfplay.messages import Game, MatchSpec, SearchSpec, SelfplaySpec
+from asyncplay.methods.selfplay.messages import Game, MatchSpec, SelfplaySpec
 from asyncplay.methods.selfplay.score import Score, compare, score
-from asyncplay.methods.selfplay.thinking import search_spec
 from asyncplay.methods.selfplay.worker import SelfPlayer
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.search import entries
-from asyncplay.wire.codec import HEADER, decode, encode
+from asyncplay.search.group import kernel_settings
+from asyncplay.wire.codec import encode
 from asyncplay.wire.messages import Job
 
 GAME = games.load("tictactoe")
@@ -39,9 +41,13 @@ def uniform(positions: Positions) -> Callable[[], Estimates]:
     return lambda: Estimates(priors, np.zeros((len(widths), 3), np.float32), 3)
 
 
-def search(simulations: int, *, is_match: bool = False) -> bytes:
-    weight, temperatures = (0.0, [0.0]) if is_match else (0.25, [1.0] * 4 + [0.0])
-    return encode(SearchSpec(simulations, 1, 1.5, 0.2, 0.6, weight, np.array(temperatures)))
+def written(search: SearchSettings) -> str:
+    """As a job carries it."""
+    return json.dumps(asdict(search))
+
+
+def search(simulations: int) -> str:
+    return written(SearchSettings(simulations=simulations, warm_decisions=4, late_temperature=0.0))
 
 
 async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Engine:
@@ -54,7 +60,7 @@ async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Engine:
     return engine
 
 
-async def selfplay(n_games: int, *, workers: int = 2, thought: bytes | None = None) -> tuple[list[Game], Engine]:
+async def selfplay(n_games: int, *, workers: int = 2, thought: str | None = None) -> tuple[list[Game], Engine]:
     taken: list[Game] = []
     spec = encode(SelfplaySpec("tictactoe", "{}", 16, thought or search(20)))
     work = UnitWork(Assignment("selfplay", spec, SEED, chunk=8, low_water=16), Ledger(n_games), finished=taken.append)
@@ -103,7 +109,7 @@ async def test_forced_decisions_have_no_row_and_all_others_have_one():
 async def test_quick_decisions_are_played_and_leave_no_row():
     """A tenth of the decisions are full ones: there are games with none, and they are games like the others."""
     section = SearchSettings(simulations=20, quick_simulations=5, full_share=0.1)
-    taken, engine = await selfplay(60, thought=search_spec(section))
+    taken, engine = await selfplay(60, thought=written(section))
     n_decisions = sum(min(len(game.actions), 8) for game in taken)
     n_rows = [len(game.features) for game in taken]
 
@@ -118,16 +124,15 @@ async def test_quick_decisions_are_played_and_leave_no_row():
 @pytest.mark.parametrize(("is_match", "n_quick"), [(False, 5), (True, 0)])
 def test_matches_are_thought_over_in_full(is_match, n_quick):
     section = SearchSettings(simulations=20, quick_simulations=5)
-    spec = decode(search_spec(section, is_match=is_match)[HEADER.size :])
+    settings = kernel_settings(GAME, section, is_match=is_match)
 
-    assert isinstance(spec, SearchSpec)
-    assert (spec.simulations, spec.quick_simulations) == (20, n_quick)
+    assert (settings.simulations, settings.quick_simulations) == (20, n_quick)
 
 
 async def test_gumbel_roots_teach_a_share_of_every_legal_action():
     """Three cells are considered, but the policy learned is over all of them."""
     section = SearchSettings(simulations=8, root="gumbel", gumbel_actions=3, gumbel_scale=0.02)
-    taken, _ = await selfplay(20, thought=search_spec(section))
+    taken, _ = await selfplay(20, thought=written(section))
 
     for game in taken:
         assert game.decisions.tolist() == list(range(min(len(game.actions), 8)))
@@ -136,7 +141,7 @@ async def test_gumbel_roots_teach_a_share_of_every_legal_action():
 
 
 async def play_match(rival: str, n_games: int, *, opening: int = 2, simulations: int = 60) -> tuple[Match, list[Game]]:
-    spec = MatchSpec("tictactoe", "{}", 8, search(simulations, is_match=True), "model:1", rival, opening)
+    spec = MatchSpec("tictactoe", "{}", 8, search(simulations), "model:1", rival, opening)
     match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), n_games, 2)
     taken: list[Game] = []
     take = match.work.finished
@@ -197,7 +202,7 @@ def test_games_are_parted_only_where_both_groups_fill_a_block(n_games, rows, thi
 async def test_an_ask_says_how_many_of_its_rows_only_fill_it(leaves, fill_rows):
     """16 games: a block of 64 rows needs more than the first leaf of each tree."""
     section = SearchSettings(simulations=20, leaves=leaves, fill_rows=fill_rows)
-    _, engine = await selfplay(20, workers=1, thought=search_spec(section))
+    _, engine = await selfplay(20, workers=1, thought=written(section))
     stats = engine.evaluator.stats()
 
     assert stats.asked_rows == stats.rows > 500
@@ -245,7 +250,7 @@ BLOB = games.load("blob", {"players": 3, "cards": 2})
 
 async def play_blob(rival: str, n_games: int) -> Score:
     entries.warm(BLOB)  # compiling is not what the time limit is for
-    spec = MatchSpec("blob", '{"players": 3, "cards": 2}', 8, search(100, is_match=True), "model:1", rival, 0)
+    spec = MatchSpec("blob", '{"players": 3, "cards": 2}', 8, search(100), "model:1", rival, 0)
     match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), n_games, 3)
     await run(match.work, game=BLOB)
     return match.score()

@@ -1,9 +1,10 @@
 """A window filled again from the store: the same rows with the same numbers, to the bit."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from rows import assert_same
 
 from asyncplay import games
 from asyncplay.config.live import LiveSettings
+from asyncplay.config.sections import SearchSettings
 from asyncplay.data.entries import GameEntry
 from asyncplay.data.replay import Replay, Window
 from asyncplay.data.store import StoreError, open_store
@@ -23,7 +25,7 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.work import Assignment, UnitWork, Work
 from asyncplay.methods.roles import ROLES
 from asyncplay.methods.selfplay import refill as rebuild
-from asyncplay.methods.selfplay.messages import Game, SearchSpec, SelfplaySpec
+from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.refill import Missing, Refill
 from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.worker_refill import Rebuilder
@@ -54,7 +56,7 @@ def skewed(positions: Positions) -> Callable[[], Estimates]:
 
 
 def selfplay(game, on_game, n_games: int | None, low_water: int = 16) -> Work:
-    search = encode(SearchSpec(20, 1, 1.5, 0.2, 0.6, 0.25, np.array([1.0] * 4 + [0.2])))
+    search = json.dumps(asdict(SearchSettings(simulations=20, warm_decisions=4)))
     spec = encode(SelfplaySpec(game.name, "{}", 16, search))
     return UnitWork(Assignment("selfplay", spec, SEED, chunk=8, low_water=low_water), Ledger(n_games), finished=on_game)
 
