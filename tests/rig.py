@@ -1,17 +1,19 @@
 """A whole engine under the synthetic load, and workers that misbehave on purpose."""
 
 import ctypes
+import json
 import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numba
 import numpy as np
 
 from asyncplay.config.live import LiveSettings
+from asyncplay.config.sections import LoadSettings
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
@@ -39,7 +41,8 @@ QUICK = replace(CALM, silence_floor_s=0.5, silence_ceiling_s=1.0)
 
 
 def synthetic_spec(slots: int = 32, think_s: float = 0.0005) -> SyntheticSpec:
-    return SyntheticSpec(slots, ROW_BYTES, ACTIONS, PLAYERS, "exponential", think_s, 0.0, 0.0, 0.0, 256, True)
+    load = LoadSettings(slots=slots, row_bytes=ROW_BYTES, actions=ACTIONS, think_ms=1000 * think_s, grain_ms=0.0)
+    return SyntheticSpec(json.dumps(asdict(load)), PLAYERS)
 
 
 def engine(

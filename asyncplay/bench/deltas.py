@@ -8,12 +8,14 @@ of a run that is put back to 1,000 known infosets each time; each is divided by 
 import json
 import statistics
 import time
+from dataclasses import asdict
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from asyncplay import games
+from asyncplay.config.sections import SolveSettings
 from asyncplay.engine.ledger import Ledger
 from asyncplay.methods.mccfr.messages import Delta, TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize
@@ -22,7 +24,7 @@ from asyncplay.methods.mccfr.worker import TraversePlayer
 from asyncplay.solve import solvable
 from asyncplay.solve.deltas import SUM, MergedTable
 from asyncplay.solve.flatten import flatten
-from asyncplay.solve.mccfr import OUTCOME, Sampler, SamplerSettings
+from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import new_table
 from asyncplay.wire.codec import HEADER, decode, encode
 from asyncplay.wire.messages import Job, Message
@@ -75,10 +77,8 @@ class Exchange:
         self._game = solvable.compile_game(solvable.FOREST, forest)
         self.table = MergedTable(self._game.flat.offsets, new_table(self._game))
         self._player = TraversePlayer(count(1))
-        settings = SamplerSettings(method=OUTCOME)
-        self._spec = encode(
-            TraverseSpec(solvable.FOREST, json.dumps(forest), json.dumps(settings._asdict()), 0.0, 0.0, 0.0)
-        )
+        solve = SolveSettings(method="outcome")
+        self._spec = encode(TraverseSpec(solvable.FOREST, json.dumps(forest), json.dumps(asdict(solve))))
         self.begin()
 
     def begin(self) -> None:

@@ -18,6 +18,7 @@ from numba import float64, int64, typeof, void
 from numpy.typing import NDArray
 
 from asyncplay import rng
+from asyncplay.config.sections import SolveSettings
 from asyncplay.games.kernels import helper, kernel, ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve.flat import Flat, FlatGame, empty_flat
@@ -39,6 +40,19 @@ class SamplerSettings(NamedTuple):
     prune_below: float = 0.0  # EXTERNAL: skip actions whose regret is below minus this, times the weight; 0: never
     prune_after: int = 0  # from this iteration on
     prune_share: float = 0.95  # in this part of the walks
+
+
+def sampler_settings(solve: SolveSettings) -> SamplerSettings:
+    """Return what a section ``[solve]`` means for a walk."""
+    return SamplerSettings(
+        method=EXTERNAL if solve.method == "external" else OUTCOME,
+        is_linear=int(solve.weighting == "linear"),
+        explore_first=solve.exploration,
+        explore_last=solve.exploration_last,
+        explore_iterations=solve.exploration_iterations,
+        prune_below=solve.prune_below,
+        prune_after=solve.prune_after,
+    )
 
 
 class Touched(NamedTuple):

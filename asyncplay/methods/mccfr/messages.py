@@ -52,10 +52,7 @@ class TraverseSpec(Message):
 
     game: str
     options: str  # of the game, as JSON
-    solver: str  # how to sample, as JSON
-    alpha: float  # how fast the past is discounted, see search/regret.py; used only when a Merged says so
-    beta: float
-    gamma: float
+    solve: str  # SolveSettings as JSON
 
 
 register(Delta, Merged, TraverseSpec)

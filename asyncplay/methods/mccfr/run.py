@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from asyncplay import machine as memory
-from asyncplay.config.sections import Config, SolveSettings
+from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint, Keep
 from asyncplay.data.policies import save_policy
@@ -37,7 +37,7 @@ from asyncplay.solve.bounds import Bounds, bounds_of
 from asyncplay.solve.deltas import MergedTable
 from asyncplay.solve.exact import Exploitability, exploitability
 from asyncplay.solve.flat import FlatGame
-from asyncplay.solve.mccfr import EXTERNAL, OUTCOME, SamplerSettings
+from asyncplay.solve.mccfr import sampler_settings
 from asyncplay.solve.regret import average_policy, discount, new_table
 from asyncplay.wire.codec import encode
 
@@ -52,18 +52,6 @@ def n_started(config: Config) -> int:
     """Workers that can get something to do: no more than iterations of a round or of the run."""
     most = [count for count in (config.solve.batch, config.train.units) if count]
     return min([parts.n_workers(config), *most])
-
-
-def solver_settings(solve: SolveSettings) -> SamplerSettings:
-    return SamplerSettings(
-        method=EXTERNAL if solve.method == "external" else OUTCOME,
-        is_linear=int(solve.weighting == "linear"),
-        explore_first=solve.exploration,
-        explore_last=solve.exploration_last,
-        explore_iterations=solve.exploration_iterations,
-        prune_below=solve.prune_below,
-        prune_after=solve.prune_after,
-    )
 
 
 def most_of(bounds: Bounds, piece: Piece) -> Most:
@@ -196,7 +184,7 @@ class MccfrRun:
             parts.n_workers(self._config),
             solve.rounds == "synchronous",
             discount=self._discount if solve.weighting == "discounted" else None,
-            most=partial(most_of, bounds_of(self.game, solver_settings(solve))),
+            most=partial(most_of, bounds_of(self.game, sampler_settings(solve))),
             stats=known.stats,
             latest=known.latest,
             period=known.period,
@@ -207,9 +195,8 @@ class MccfrRun:
         discount(self.table.values, period, solve.alpha, solve.beta, solve.gamma)
 
     def _make_spine(self, ledger: Ledger, workers: int) -> Engine:
-        config, solve = self._config, self._config.solve
-        options, solver = json.dumps(config.game.options), json.dumps(solver_settings(solve)._asdict())
-        spec = TraverseSpec(config.game.name, options, solver, solve.alpha, solve.beta, solve.gamma)
+        config = self._config
+        spec = TraverseSpec(config.game.name, json.dumps(config.game.options), json.dumps(asdict(config.solve)))
         assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
         return Engine(
             parts.make_pool(config.pool.kind),

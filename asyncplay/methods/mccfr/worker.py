@@ -8,9 +8,10 @@ import json
 from collections import deque
 from collections.abc import Iterator
 
+from asyncplay.config.sections import SolveSettings
 from asyncplay.methods.mccfr.messages import Delta, Merged, TraverseSpec
 from asyncplay.solve import deltas
-from asyncplay.solve.mccfr import Sampler, SamplerSettings
+from asyncplay.solve.mccfr import Sampler, sampler_settings
 from asyncplay.solve.regret import discount
 from asyncplay.solve.solvable import compile_game
 from asyncplay.wire.codec import HEADER, decode
@@ -46,10 +47,11 @@ class TraversePlayer:
     def _make(self, job: Job) -> Sampler:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, TraverseSpec), "a job to traverse needs a spec to traverse"
-        self._discounts = (spec.alpha, spec.beta, spec.gamma)
+        solve = SolveSettings(**json.loads(spec.solve))
+        self._discounts = (solve.alpha, solve.beta, solve.gamma)  # used only when a Merged says so
         deltas.warm()
         game = compile_game(spec.game, json.loads(spec.options))
-        return Sampler(game, SamplerSettings(**json.loads(spec.solver)), job.seed)
+        return Sampler(game, sampler_settings(solve), job.seed)
 
     def _catch_up(self, sampler: Sampler) -> None:
         """Whole-table discounts first, then the rows that were told, which have them already."""

@@ -13,17 +13,8 @@ class SyntheticSpec(Message):
 
     KIND: ClassVar[int] = 32
 
-    slots: int
-    features: int  # bytes of a row
-    actions: int  # legal actions of a row
+    load: str  # LoadSettings as JSON, with the slots of one worker
     players: int
-    law: str  # of the think time: "constant", "exponential" or "lognormal"
-    think_s: float  # its mean
-    straggler_share: float
-    straggler_s: float
-    grain_s: float  # rows that get ready within this time share a message
-    message_rows: int  # of this many at most
-    checked: bool  # compare each answer with the simulated device's checksum
 
 
 register(SyntheticSpec)

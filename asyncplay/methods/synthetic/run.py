@@ -1,6 +1,8 @@
 """A run of the synthetic load on the simulated accelerator: the whole engine with nothing to learn."""
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from asyncplay.config.sections import Config
@@ -26,7 +28,7 @@ def make_engine(config: Config, say: Callable[[str], None] = lambda line: None) 
     backend = SimBackend(parts.sim_speed(config), PLAYERS)
     workers = min(parts.n_workers(config), config.load.slots)
     slots = shares(config.load.slots, workers)[0]
-    spec = encode(_spec(config, slots))
+    spec = encode(SyntheticSpec(json.dumps(asdict(replace(config.load, slots=slots))), PLAYERS))
     assignment = Assignment("synthetic", spec, config.train.seed, chunk=16 * slots, low_water=8 * slots)
     engine = Engine(
         parts.make_pool(config.pool.kind),
@@ -80,20 +82,3 @@ class SyntheticRun:
 
     def summary(self, seconds: float) -> list[str]:
         return []
-
-
-def _spec(config: Config, slots: int) -> SyntheticSpec:
-    load = config.load
-    return SyntheticSpec(
-        slots=slots,
-        features=load.row_bytes,
-        actions=load.actions,
-        players=PLAYERS,
-        law=load.law,
-        think_s=load.think_ms / 1000,
-        straggler_share=load.straggler_share,
-        straggler_s=load.straggler_ms / 1000,
-        grain_s=load.grain_ms / 1000,
-        message_rows=load.message_rows,
-        checked=load.checked,
-    )

@@ -4,6 +4,7 @@ A unit is one row asked, answered and found right. Rows are random bytes that be
 so that no two are alike and an answer to the wrong row is noticed.
 """
 
+import json
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.config.sections import LoadSettings
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.wire.checksum import sim_answers
 from asyncplay.wire.codec import HEADER, decode
@@ -24,11 +26,11 @@ Indices = NDArray[np.intp]
 
 
 class SyntheticPlayer:
-    """Keeps ``spec.slots`` rows under way as long as there are units."""
+    """Keeps ``slots`` rows under way as long as there are units."""
 
     def __init__(self, tickets: Iterator[int]) -> None:
         self._tickets = tickets
-        self._spec: SyntheticSpec | None = None
+        self._load: LoadSettings | None = None
         self._units: deque[tuple[int, range]] = deque()  # (job, its units not begun yet)
         self._asked: dict[int, tuple[Indices, NDArray[np.uint8]]] = {}  # by ticket: slots, their rows
         self._answers: list[Answer] = []
@@ -39,7 +41,7 @@ class SyntheticPlayer:
     def take(self, job: Job) -> None:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, SyntheticSpec), "a synthetic job needs a synthetic spec"
-        if self._spec is None:
+        if self._load is None:
             self._lay_out(spec, np.random.default_rng([job.seed, job.first]))
         self._units.append((job.number, range(job.first, job.first + job.count)))
 
@@ -48,33 +50,34 @@ class SyntheticPlayer:
         self._answers.append(message)
 
     def advance(self, now_s: float) -> Step:
-        if self._spec is None:
+        if self._load is None:
             return Step([], None)
         self._take_answers()
         self._begin(now_s)
         messages: list[Message] = []
-        if now_s >= self._last_sent_s + self._spec.grain_s:
+        if now_s >= self._last_sent_s + self._grain_s:
             messages += self._ask(now_s)
         ready_s = float(self._ready_s.min())
         messages += self._report(is_idle=ready_s == np.inf and not self._asked)
         if ready_s == np.inf:
             return Step(messages, None)
-        return Step(messages, max(ready_s, self._last_sent_s + self._spec.grain_s) - now_s)
+        return Step(messages, max(ready_s, self._last_sent_s + self._grain_s) - now_s)
 
     @property
-    def _known(self) -> SyntheticSpec:
-        assert self._spec is not None, "an answer came before any job"
-        return self._spec
+    def _known(self) -> LoadSettings:
+        assert self._load is not None, "an answer came before any job"
+        return self._load
 
     def _lay_out(self, spec: SyntheticSpec, random: np.random.Generator) -> None:
-        self._spec, self._random = spec, random
-        self._free = np.arange(spec.slots)
-        self._ready_s = np.full(spec.slots, np.inf)  # inf: free, or waits for an answer
-        self._unit = np.zeros(spec.slots, np.int64)
-        self._job = np.zeros(spec.slots, np.int64)
-        self._rows = random.integers(0, 256, (spec.slots, spec.features), np.uint8)
-        self._legal = np.tile(np.arange(spec.actions, dtype=np.int32), spec.slots)
-        self._offsets = np.arange(spec.slots + 1, dtype=np.int32) * np.int32(spec.actions)
+        self._load = load = LoadSettings(**json.loads(spec.load))
+        self._grain_s, self._players, self._random = load.grain_ms / 1000, spec.players, random
+        self._free = np.arange(load.slots)
+        self._ready_s = np.full(load.slots, np.inf)  # inf: free, or waits for an answer
+        self._unit = np.zeros(load.slots, np.int64)
+        self._job = np.zeros(load.slots, np.int64)
+        self._rows = random.integers(0, 256, (load.slots, load.row_bytes), np.uint8)
+        self._legal = np.tile(np.arange(load.actions, dtype=np.int32), load.slots)
+        self._offsets = np.arange(load.slots + 1, dtype=np.int32) * np.int32(load.actions)
 
     def _take_answers(self) -> None:
         """Check all answers that have come and free their slots."""
@@ -123,7 +126,7 @@ class SyntheticPlayer:
         return Ask(ticket, 0, len(slots), self._n_thinking, rows, legal, offsets)
 
     def _check(self, answers: list[Answer], rows: NDArray[np.uint8]) -> None:
-        priors, values = sim_answers(rows, self._offsets[: len(rows) + 1], self._known.players)
+        priors, values = sim_answers(rows, self._offsets[: len(rows) + 1], self._players)
         _check_equal("priors", np.concatenate([answer.priors for answer in answers]), priors)
         _check_equal("values", np.concatenate([answer.values for answer in answers]), values)
 
@@ -137,16 +140,17 @@ class SyntheticPlayer:
         return [Done(int(job), units[jobs == job]) for job in np.unique(jobs)]
 
 
-def think_times(spec: SyntheticSpec, count: int, random: np.random.Generator) -> Floats:
-    """Draw float64[count] think times; stragglers take their own fixed time."""
-    if spec.law == "constant":
-        times = np.full(count, spec.think_s)
-    elif spec.law == "exponential":
-        times = random.exponential(spec.think_s, count)
+def think_times(load: LoadSettings, count: int, random: np.random.Generator) -> Floats:
+    """Draw float64[count] think times in seconds; stragglers take their own fixed time."""
+    think_s = load.think_ms / 1000
+    if load.law == "constant":
+        times = np.full(count, think_s)
+    elif load.law == "exponential":
+        times = random.exponential(think_s, count)
     else:  # lognormal with deviation 1 of the logarithm
-        times = random.lognormal(np.log(spec.think_s) - 0.5, 1.0, count)
-    if spec.straggler_share:
-        times[random.random(count) < spec.straggler_share] = spec.straggler_s
+        times = random.lognormal(np.log(think_s) - 0.5, 1.0, count)
+    if load.straggler_share:
+        times[random.random(count) < load.straggler_share] = load.straggler_ms / 1000
     return times
 
 
