@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from asyncplay.config.live import LiveSettings
-from asyncplay.config.sections import LoadSettings
+from asyncplay.config.sections import DeviceSettings, LoadSettings
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import Ledger
@@ -22,7 +22,7 @@ from asyncplay.engine.work import Assignment, Work
 from asyncplay.methods.roles import ROLES, be_worker
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.methods.synthetic.worker import SyntheticPlayer
-from asyncplay.model.backends.sim import SimBackend, SimSpeed
+from asyncplay.model.backends.sim import SimBackend
 from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
@@ -55,7 +55,7 @@ def engine(
     patience: Patience = CALM,
 ) -> Engine:
     spec = spec or synthetic_spec()
-    backend = SimBackend(SimSpeed(device_s=0.0002, host_s=0.0, rows_per_s=1e6), PLAYERS)
+    backend = SimBackend(DeviceSettings(sim_device_ms=0.2, sim_host_ms=0.0, sim_rows_per_s=1e6), PLAYERS)
     work = Assignment("synthetic", encode(spec), seed=1, chunk=256, low_water=low_water)
     settings = LiveSettings(timeout_ms=None, max_rows=256)
     built = Engine(

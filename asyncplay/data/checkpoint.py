@@ -17,11 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors_numpy
 
+from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import files as disk
 from asyncplay.data.files import read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 
+DEFAULT = CheckpointSettings()
 FORMAT = 1
 ARRAYS, STATE, MANIFEST = "arrays.safetensors", "state.json", "manifest.json"
 DRAFT, DISCARDED = "draft", "discarded"
@@ -35,13 +37,6 @@ class Checkpoint(NamedTuple):
     state: Mapping[str, Any]  # what JSON can say
 
 
-class Keep(NamedTuple):
-    """Which checkpoints stay."""
-
-    last: int = 3  # so many of the newest,
-    every: int = 0  # and all whose number is a multiple of this; 0 for none
-
-
 class Found(NamedTuple):
     """The newest checkpoint that is whole."""
 
@@ -53,7 +48,7 @@ class Damaged(AsyncplayError):
     """A checkpoint that is not what was saved; the message says which and why."""
 
 
-def save(folder: Path, snapshot: Checkpoint, keep: Keep = Keep()) -> int:  # noqa: B008  # frozen
+def save(folder: Path, snapshot: Checkpoint, keep: CheckpointSettings = DEFAULT) -> int:
     """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot, and
     then nothing of it takes up room."""
     if not folder.is_dir():
@@ -184,7 +179,9 @@ def _remove_leftovers(folder: Path) -> None:
         disk.remove(folder / name)
 
 
-def _outdated(known: Iterable[int], keep: Keep) -> Iterator[int]:
+def _outdated(known: Iterable[int], keep: CheckpointSettings) -> Iterator[int]:
     *older, _ = known
-    recent = set(older[len(older) + 1 - keep.last :])
-    return (number for number in older if number not in recent and not (keep.every and number % keep.every == 0))
+    recent = set(older[len(older) + 1 - keep.keep_last :])
+    return (
+        number for number in older if number not in recent and not (keep.keep_every and number % keep.keep_every == 0)
+    )

@@ -7,32 +7,23 @@ a row's legal actions take the room they need, whether the game has 7 actions or
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from asyncplay.config.sections import ReplaySettings
 from asyncplay.payloads import Array, Examples, Ints, concatenate
 
 Numbers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How many of the latest rows count."""
-
-    start_rows: int = 250_000  # up to here all of them do
-    exponent: float = 0.65  # beyond, the window grows as this power of the rows that came; 0 to 1
-    capacity_rows: int = 10_000_000  # and never further
-    half_life_rows: float | None = None  # a row this much older is drawn half as often; None: all alike
-
-    def rows(self, inserted: int) -> int:
-        """The window's length after ``inserted`` rows."""
-        if inserted <= self.start_rows:
-            return min(inserted, self.capacity_rows)
-        grown = int(self.start_rows * (inserted / self.start_rows) ** self.exponent)
-        return min(grown, inserted, self.capacity_rows)
+def window_rows(window: ReplaySettings, inserted: int) -> int:
+    """The window's length after ``inserted`` rows."""
+    if inserted <= window.start_rows:
+        return min(inserted, window.capacity_rows)
+    grown = int(window.start_rows * (inserted / window.start_rows) ** window.exponent)
+    return min(grown, inserted, window.capacity_rows)
 
 
 class Draw(NamedTuple):
@@ -59,7 +50,7 @@ class Replay:
         feature_dtype: DTypeLike,
         players: int,
         *,
-        window: Window = Window(),  # frozen
+        window: ReplaySettings,
         block_rows: int = 16_384,
     ) -> None:
         self.inserted = 0  # rows that ever came
@@ -137,7 +128,7 @@ class Replay:
     def _ages(self, n: int, generator: np.random.Generator) -> Numbers:
         """How many rows came after each chosen one: uniform, or halving with each half-life."""
         half_life_rows = self._window.half_life_rows
-        if half_life_rows is None:
+        if not half_life_rows:
             return generator.integers(0, self.rows, n)
         reach = -np.expm1(-np.log(2) * self.rows / half_life_rows)
         ages = -half_life_rows * np.log1p(-reach * generator.random(n)) / np.log(2)
@@ -158,7 +149,7 @@ class Replay:
         return self._blocks[number]
 
     def _forget(self) -> None:
-        self._first = max(self._first, self.inserted - self._window.rows(self.inserted))
+        self._first = max(self._first, self.inserted - window_rows(self._window, self.inserted))
         oldest = self._first // self._block_rows
         while self._blocks and (number := next(iter(self._blocks))) < oldest:
             del self._blocks[number]

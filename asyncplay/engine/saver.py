@@ -4,23 +4,15 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
+from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Checkpoint, Keep
+from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.rundir.folder import RunFolder
 
 log = logging.getLogger(__name__)
 
 FOLDER = "checkpoints"
-
-
-@dataclass(frozen=True, slots=True)
-class SaveSchedule:
-    """When to save; 0 for never by this."""
-
-    every_s: float = 300.0
-    every_steps: int = 0
 
 
 class Saver:
@@ -36,13 +28,12 @@ class Saver:
         self,
         folder: RunFolder,
         capture: Callable[[], Awaitable[Checkpoint]],
+        settings: CheckpointSettings,
         *,
-        schedule: SaveSchedule = SaveSchedule(),  # frozen
-        keep: Keep = Keep(),  # noqa: B008  # frozen
         saved_step: int = 0,
     ) -> None:
         """``saved_step``: training steps that the run begins with."""
-        self._folder, self._capture, self._schedule, self._keep = folder, capture, schedule, keep
+        self._folder, self._capture, self._settings = folder, capture, settings
         self._asked = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._saved_step = saved_step
@@ -54,14 +45,14 @@ class Saver:
 
     def stepped(self, step: int) -> None:
         """Say how many training steps were made."""
-        if self._schedule.every_steps and step - self._saved_step >= self._schedule.every_steps:
+        if self._settings.every_steps and step - self._saved_step >= self._settings.every_steps:
             self._saved_step = step
             self.request()
 
     async def run(self) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._schedule.every_s or None):
+                async with asyncio.timeout(self._settings.every_s or None):
                     await self._asked.wait()
             await self.save()
 
@@ -74,7 +65,7 @@ class Saver:
     async def write(self, snapshot: Checkpoint) -> None:
         """Write what was captured; once begun it is finished even if the caller is cancelled."""
         number = await self._folder.persist(
-            "checkpoint", lambda place: checkpoint.save(place / FOLDER, snapshot, self._keep)
+            "checkpoint", lambda place: checkpoint.save(place / FOLDER, snapshot, self._settings)
         )
         if number is not None:
             self.last = number

@@ -16,7 +16,6 @@ from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.machine import usable_cores
 from asyncplay.methods.roles import ROLES, be_worker
 from asyncplay.methods.sizes import WORKER_BYTES
-from asyncplay.model.backends.sim import SimSpeed
 from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
@@ -87,8 +86,3 @@ def open_event_recorder(config: Config, folder: RunFolder, players: int) -> Even
 def recorder_limits(config: Config) -> RecorderLimits:
     section = config.store
     return RecorderLimits(CommitPolicy(section.commit_games, section.commit_ms / 1000), section.queue_games)
-
-
-def sim_speed(config: Config) -> SimSpeed:
-    device = config.device
-    return SimSpeed(device.sim_device_ms / 1000, device.sim_host_ms / 1000, device.sim_rows_per_s)

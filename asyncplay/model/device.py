@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from asyncplay.config.sections import DeviceSettings
 from asyncplay.errors import AsyncplayError
 from asyncplay.machine import thread_plan, usable_cores
 from asyncplay.model.backend import Backend
-from asyncplay.model.backends.sim import SimBackend, SimSpeed
+from asyncplay.model.backends.sim import SimBackend
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Positions
 
@@ -118,7 +119,7 @@ def open_backend(
     threads: int,
     *,
     max_rows: int = 1024,  # the largest batch that an accelerator is tuned for
-    sim: SimSpeed | None = None,  # needed by "sim" only
+    sim: DeviceSettings | None = None,  # needed by "sim" only
     sample: Positions | None = None,  # needed by "onnx-int8" only: rows as they will come
 ) -> Backend:
     """Raises AsyncplayError for a name that means nothing or nothing here."""

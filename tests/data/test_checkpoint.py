@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import checkpoint
 from asyncplay.data import files as disk
-from asyncplay.data.checkpoint import Checkpoint, Damaged, Keep
+from asyncplay.data.checkpoint import Checkpoint, Damaged
 
 ARRAYS = {
     "weight/a": np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4),
@@ -81,7 +82,7 @@ def test_a_folder_without_checkpoints_has_none(tmp_path):
 
 def test_the_last_three_and_every_fourth_stay(tmp_path):
     for step in range(1, 11):
-        assert checkpoint.save(tmp_path, snapshot(step), Keep(last=3, every=4)) == step
+        assert checkpoint.save(tmp_path, snapshot(step), CheckpointSettings(keep_last=3, keep_every=4)) == step
     assert checkpoint.numbers(tmp_path) == [4, 8, 9, 10]
     assert {path.name for path in tmp_path.iterdir()} == {"000004", "000008", "000009", "000010"}
 
@@ -103,7 +104,7 @@ def test_everything_is_synced_before_the_name_and_the_name_before_anything_is_le
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(Path, "rename", renamed)
-    checkpoint.save(tmp_path, snapshot(2), Keep(last=1))
+    checkpoint.save(tmp_path, snapshot(2), CheckpointSettings(keep_last=1))
 
     files = [("sync", f"draft/{path.name}", path.stat().st_size) for path in (tmp_path / "000002").iterdir()]
     assert len(files) == 3
@@ -127,7 +128,7 @@ def test_the_folder_of_the_first_checkpoint_has_a_name_that_lasts(tmp_path, monk
 
 def test_keeping_one_keeps_the_newest(tmp_path):
     for step in range(1, 4):
-        checkpoint.save(tmp_path, snapshot(step), Keep(last=1))
+        checkpoint.save(tmp_path, snapshot(step), CheckpointSettings(keep_last=1))
     assert checkpoint.numbers(tmp_path) == [3]
 
 

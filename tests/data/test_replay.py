@@ -7,19 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import ACTIONS, FEATURES, PLAYERS, assert_same, make_row, make_rows
 
-from asyncplay.data.replay import Replay, Window, augment
+from asyncplay.config.sections import ReplaySettings
+from asyncplay.data.replay import Replay, augment, window_rows
 from asyncplay.payloads import Examples, concatenate, offsets_of
 
-SMALL = Window(start_rows=50, exponent=0.5, capacity_rows=120)
+SMALL = ReplaySettings(start_rows=50, exponent=0.5, capacity_rows=120)
 
 sizes = st.lists(st.integers(0, 40), min_size=1, max_size=12).filter(any)
 
 
-def replay(window: Window = SMALL, block_rows: int = 16) -> Replay:
+def replay(window: ReplaySettings = SMALL, block_rows: int = 16) -> Replay:
     return Replay(FEATURES, np.uint8, PLAYERS, window=window, block_rows=block_rows)
 
 
-def filled(block_sizes: list[int], window: Window = SMALL, **kind: int) -> Replay:
+def filled(block_sizes: list[int], window: ReplaySettings = SMALL, **kind: int) -> Replay:
     """Rows 0, 1, 2 ... added in blocks of these sizes."""
     kept, first = replay(window, **kind), 0
     for size in block_sizes:
@@ -69,7 +70,7 @@ def test_the_window_never_reaches_back_to_a_forgotten_row(block_sizes):
 )
 def test_the_window_grows_as_a_power_of_the_rows_that_came(inserted, rows):
     """With exponent 1/2, four times the rows make twice the window, until the capacity is reached."""
-    assert Window(250_000, 0.5, 2_000_000).rows(inserted) == rows
+    assert window_rows(ReplaySettings(start_rows=250_000, exponent=0.5, capacity_rows=2_000_000), inserted) == rows
 
 
 def test_a_draw_is_not_touched_by_what_comes_after_it():
@@ -84,20 +85,20 @@ def test_a_draw_is_not_touched_by_what_comes_after_it():
 
 def test_uniform_draws_take_every_row_equally_often():
     """40,000 draws from 100 rows: 400 each, with a standard deviation of 20."""
-    counts = Counter(filled([100], Window(1000)).sample(40_000, random()).versions.tolist())
+    counts = Counter(filled([100], ReplaySettings(start_rows=1000)).sample(40_000, random()).versions.tolist())
     assert len(counts) == 100
     assert all(abs(count - 400) < 5 * 20 for count in counts.values())
 
 
 def test_a_row_one_half_life_older_is_drawn_half_as_often():
-    kept = filled([200], Window(1000, half_life_rows=50))
+    kept = filled([200], ReplaySettings(start_rows=1000, half_life_rows=50))
     counts = Counter((199 - kept.sample(200_000, random()).versions).tolist())
     share = [sum(counts[age] for age in range(start, start + 50)) / 200_000 for start in range(0, 200, 50)]
     np.testing.assert_allclose(share, np.array([8, 4, 2, 1]) / 15, atol=0.005)
 
 
 def test_the_mean_age_counts_the_rows_that_came_after():
-    kept = filled([101], Window(1000))
+    kept = filled([101], ReplaySettings(start_rows=1000))
     batch = kept.sample(20_000, random())
     assert kept.age_rows == pytest.approx(100 - batch.versions.mean())
     assert kept.age_rows == pytest.approx(50, abs=1)
@@ -108,7 +109,7 @@ def test_the_same_generator_draws_the_same_batch():
 
 
 def test_memory_follows_the_window_and_not_the_rows_that_came():
-    kept = replay(Window(start_rows=64, exponent=0.0, capacity_rows=1000), block_rows=16)
+    kept = replay(ReplaySettings(start_rows=64, exponent=0.0, capacity_rows=1000), block_rows=16)
     kept.add(make_rows(100))
     early = kept.held_bytes
     kept.add(make_rows(900, first=100))
@@ -183,8 +184,8 @@ def test_one_symmetry_changes_nothing():
 
 
 def test_a_power_of_one_keeps_every_row_up_to_the_capacity():
-    window = Window(start_rows=10, exponent=1.0, capacity_rows=10**6)
-    assert all(math.isclose(window.rows(inserted), inserted, abs_tol=1) for inserted in range(1, 3000, 7))
+    window = ReplaySettings(start_rows=10, exponent=1.0, capacity_rows=10**6)
+    assert all(math.isclose(window_rows(window, inserted), inserted, abs_tol=1) for inserted in range(1, 3000, 7))
 
 
 @given(sizes, st.lists(st.integers(1, 30), max_size=5), st.integers(1, 40), st.integers(0, 9))

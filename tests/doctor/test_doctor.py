@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from asyncplay import cli
+from asyncplay.config.sections import DeviceSettings
 from asyncplay.doctor import machine, timing
 from asyncplay.doctor.devices import judge_choice, judge_copies, look_at_accelerator
 from asyncplay.doctor.finding import Finding, as_json, as_text, is_broken
 from asyncplay.doctor.neighbours import Busy, judge_neighbours, look_at_neighbours
-from asyncplay.model.backends.sim import SimBackend, SimSpeed
+from asyncplay.model.backends.sim import SimBackend
 from asyncplay.model.device import BackendChoice, Candidate, Figure, rows_per_s
 from asyncplay.payloads import Positions
 
@@ -164,7 +165,12 @@ def test_two_batches_in_flight_hide_the_hosts_share():
     """A batch of 8 takes 1 s of the host, 1 + 8 / 8 of the device: 3 s alone; of two in flight the second's host time
     passes while the device works on the first, so 4 batches take 1 + 4 * 2 s at best."""
     clock = Clock()
-    backend = SimBackend(SimSpeed(1.0, 1.0, 8.0), players=2, clock=clock, sleep=clock.sleep)
+    backend = SimBackend(
+        DeviceSettings(sim_device_ms=1000.0, sim_host_ms=1000.0, sim_rows_per_s=8.0),
+        players=2,
+        clock=clock,
+        sleep=clock.sleep,
+    )
     alone = rows_per_s(backend, sample(), 1, budget_s=20.0, clock=clock)
     paired = rows_per_s(backend, sample(), 2, budget_s=20.0, clock=clock)
     assert alone == pytest.approx(8 / 3)
@@ -172,7 +178,7 @@ def test_two_batches_in_flight_hide_the_hosts_share():
 
 
 def test_an_accelerator_is_told_by_its_curve_and_its_flights():
-    backend = SimBackend(SimSpeed(0.0, 0.0, 1e9), players=2)
+    backend = SimBackend(DeviceSettings(sim_device_ms=0.0, sim_host_ms=0.0, sim_rows_per_s=1e9), players=2)
     curve, flights = look_at_accelerator("sim", backend, sample())
     assert list(curve.figures) == ["16", "64", "256", "1024", "4096"]
     assert set(flights.figures) == {"one", "two"}

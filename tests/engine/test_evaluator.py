@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asyncplay.config.live import LiveSettings
+from asyncplay.config.sections import DeviceSettings
 from asyncplay.engine.evaluator import Endpoint, Evaluator, Thinkers
 from asyncplay.engine.firing import Arm
 from asyncplay.engine.lane import Task
 from asyncplay.errors import WireError
-from asyncplay.model.backends.sim import SimBackend, SimSpeed
+from asyncplay.model.backends.sim import SimBackend
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.wire.checksum import sim_answers
 from asyncplay.wire.messages import Answer, Ask
@@ -238,7 +239,7 @@ def test_a_cut_answer_carries_the_oldest_version_that_took_part():
 
 def test_the_simulated_device_answers_after_its_time_and_what_was_asked():
     bench, slept = Bench(), []
-    speed = SimSpeed(device_s=0.0006, host_s=0.0, rows_per_s=300_000)
+    speed = DeviceSettings(sim_device_ms=0.6, sim_host_ms=0.0, sim_rows_per_s=300_000)
     backend = SimBackend(speed, PLAYERS, clock=bench.clock, sleep=slept.append)
     bench.evaluator.serve(0, Endpoint(FEATURES, ACTIONS, backend.launch))
     asks = [bench.ask(20), bench.ask(10)]

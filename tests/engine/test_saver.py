@@ -5,9 +5,10 @@ import contextlib
 
 import pytest
 
+from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Checkpoint, Keep
-from asyncplay.engine.saver import Saver, SaveSchedule
+from asyncplay.data.checkpoint import Checkpoint
+from asyncplay.engine.saver import Saver
 from asyncplay.rundir.folder import RunFolder
 
 
@@ -51,7 +52,7 @@ async def written(saver: Saver, number: int) -> None:
 
 async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
     source = Source()
-    async with running(Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0))):
+    async with running(Saver(RunFolder(tmp_path), source.capture, CheckpointSettings(every_s=0))):
         await asyncio.sleep(0)
     assert source.captures == 0
     assert checkpoint.newest(tmp_path / "checkpoints") == (None, [])
@@ -59,7 +60,7 @@ async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
 
 async def test_a_request_saves_once(tmp_path):
     source = Source()
-    saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0))
+    saver = Saver(RunFolder(tmp_path), source.capture, CheckpointSettings(every_s=0))
     async with running(saver):
         saver.request()
         saver.request()
@@ -72,7 +73,7 @@ async def test_a_request_saves_once(tmp_path):
 
 
 async def test_save_returns_when_it_is_on_disk(tmp_path):
-    saver = Saver(RunFolder(tmp_path), Source().capture)
+    saver = Saver(RunFolder(tmp_path), Source().capture, CheckpointSettings())
     for number in (1, 2):
         await saver.save()
         assert checkpoint.numbers(tmp_path / "checkpoints")[-1] == saver.last == number
@@ -80,16 +81,14 @@ async def test_save_returns_when_it_is_on_disk(tmp_path):
 
 async def test_time_alone_saves_again_and_again(tmp_path):
     source = Source()
-    async with running(
-        Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0.01), keep=Keep(last=2))
-    ):
+    async with running(Saver(RunFolder(tmp_path), source.capture, CheckpointSettings(every_s=0.01, keep_last=2))):
         await until(source, 4)
     assert len(checkpoint.numbers(tmp_path / "checkpoints")) == 2
 
 
 async def test_every_tenth_step_asks_for_one(tmp_path):
     source = Source()
-    saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0, every_steps=10), saved_step=95)
+    saver = Saver(RunFolder(tmp_path), source.capture, CheckpointSettings(every_s=0, every_steps=10), saved_step=95)
     async with running(saver):
         saver.stepped(104)
         await asyncio.sleep(0)
@@ -109,7 +108,7 @@ async def test_one_that_is_being_written_is_finished_when_the_run_ends(tmp_path)
     """However often it is cancelled in the middle, what was begun is whole."""
     for turn in range(1, 6):
         source = Source()
-        saver = Saver(RunFolder(tmp_path), source.capture, schedule=SaveSchedule(every_s=0))
+        saver = Saver(RunFolder(tmp_path), source.capture, CheckpointSettings(every_s=0))
         async with running(saver):
             saver.request()
             await until(source, 1)
@@ -119,7 +118,7 @@ async def test_one_that_is_being_written_is_finished_when_the_run_ends(tmp_path)
 
 async def test_a_disk_that_takes_nothing_costs_the_checkpoint_and_not_the_run(tmp_path, caplog):
     (tmp_path / "checkpoints").write_text("a file where the folder should be")
-    saver = Saver(RunFolder(tmp_path), Source().capture)
+    saver = Saver(RunFolder(tmp_path), Source().capture, CheckpointSettings())
     await saver.save()
     assert saver.last is None
     assert "no checkpoint could be written to" in caplog.text
@@ -131,4 +130,4 @@ async def test_an_error_of_the_capture_is_not_hidden(tmp_path):
         raise ValueError("no state")
 
     with pytest.raises(ValueError, match="no state"):
-        await Saver(RunFolder(tmp_path), broken).save()
+        await Saver(RunFolder(tmp_path), broken, CheckpointSettings()).save()

@@ -3,9 +3,9 @@ import pytest
 import torch
 from model_cases import MLP, random_positions, shaken
 
+from asyncplay.config.sections import DeviceSettings
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.backend import Prepared
-from asyncplay.model.backends.sim import SimSpeed
 from asyncplay.model.device import (
     BackendChoice,
     Candidate,
@@ -157,7 +157,7 @@ def test_a_missing_device_is_one_clear_line(monkeypatch, name, missing):
 
 
 def test_the_simulated_accelerator_is_opened_by_name_but_never_chosen_by_auto():
-    speed = SimSpeed(device_s=0.001, host_s=0.001, rows_per_s=1e6)
+    speed = DeviceSettings(sim_device_ms=1.0, sim_host_ms=1.0, sim_rows_per_s=1e6)
     backend = open_backend("sim", MLP, {}, 7, threads=1, sim=speed)
     assert (backend.name, backend.launch(SAMPLE)().version) == ("sim", 7)
     assert "sim" not in {candidate.backend for candidate in candidates("auto", (1,))}

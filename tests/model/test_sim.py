@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from model_cases import MLP, random_positions
 
-from asyncplay.model.backends.sim import SimBackend, SimSpeed
+from asyncplay.config.sections import DeviceSettings
+from asyncplay.model.backends.sim import SimBackend
 from asyncplay.wire.checksum import sim_answers
 
 
@@ -22,21 +23,21 @@ class FakeTime:
         self.now_s += duration_s
 
 
-def simulated(speed: SimSpeed) -> tuple[SimBackend, FakeTime]:
+def simulated(device: DeviceSettings) -> tuple[SimBackend, FakeTime]:
     time = FakeTime()
-    return SimBackend(speed, MLP.players, 5, clock=time.clock, sleep=time.sleep), time
+    return SimBackend(device, MLP.players, 5, clock=time.clock, sleep=time.sleep), time
 
 
 def test_a_batch_takes_host_and_device_time_and_its_rows():
     """.001 + .004 + 100 / 50,000 = .007 s."""
-    backend, time = simulated(SimSpeed(device_s=0.004, host_s=0.001, rows_per_s=50_000))
+    backend, time = simulated(DeviceSettings(sim_device_ms=4.0, sim_host_ms=1.0, sim_rows_per_s=50_000))
     backend.launch(random_positions(MLP, 100))()
     assert time.now_s == pytest.approx(100.007)
 
 
 def test_two_batches_in_flight_hide_the_host():
     """The second begins when the device is free: .001 + 2 * (.004 + .002)."""
-    backend, time = simulated(SimSpeed(device_s=0.004, host_s=0.001, rows_per_s=50_000))
+    backend, time = simulated(DeviceSettings(sim_device_ms=4.0, sim_host_ms=1.0, sim_rows_per_s=50_000))
     first, second = (backend.launch(random_positions(MLP, 100)) for _ in range(2))
     first()
     assert time.now_s == pytest.approx(100.007)
@@ -45,7 +46,7 @@ def test_two_batches_in_flight_hide_the_host():
 
 
 def test_a_finished_batch_does_not_wait():
-    backend, time = simulated(SimSpeed(device_s=0.004, host_s=0, rows_per_s=50_000))
+    backend, time = simulated(DeviceSettings(sim_device_ms=4.0, sim_host_ms=0.0, sim_rows_per_s=50_000))
     finish = backend.launch(random_positions(MLP, 100))
     time.now_s += 1
     finish()
@@ -53,7 +54,7 @@ def test_a_finished_batch_does_not_wait():
 
 
 def test_answers_are_the_checksum_and_carry_the_version_at_launch():
-    backend, _ = simulated(SimSpeed(device_s=0.004, host_s=0, rows_per_s=50_000))
+    backend, _ = simulated(DeviceSettings(sim_device_ms=4.0, sim_host_ms=0.0, sim_rows_per_s=50_000))
     positions = random_positions(MLP, 10)
     before = backend.launch(positions)
     backend.swap(backend.prepare({}, 6))
@@ -66,7 +67,7 @@ def test_answers_are_the_checksum_and_carry_the_version_at_launch():
 
 
 def test_two_batches_are_in_flight_as_on_an_accelerator():
-    backend, _ = simulated(SimSpeed(device_s=0.004, host_s=0.0, rows_per_s=50_000))
+    backend, _ = simulated(DeviceSettings(sim_device_ms=4.0, sim_host_ms=0.0, sim_rows_per_s=50_000))
     assert backend.depth == 2
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from asyncplay import machine as memory
 from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Checkpoint, Keep
+from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.policies import save_policy
 from asyncplay.engine import saver
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.ledger import Ledger, Piece
-from asyncplay.engine.saver import Saver, SaveSchedule
+from asyncplay.engine.saver import Saver
 from asyncplay.engine.work import Assignment
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts
@@ -104,7 +104,7 @@ class MccfrRun:
         ledger = Ledger(config.train.units or None, is_divisible=False)
         self.rounds = self._make_rounds(ledger, found)
         self.engine = self._make_spine(ledger, workers)
-        self.saver = self._make_saver()
+        self.saver = Saver(self.folder, self._capture, config.checkpoint)
         self.exploitability: Exploitability | None = None  # when it was last measured
         self._recorder = parts.open_event_recorder(config, self.folder, self.game.players)
         self.note, self.measure = self._recorder.note, self._recorder.measure
@@ -208,11 +208,6 @@ class MccfrRun:
             is_lockstep=config.pool.kind == "inline",
             say=self._say,
         )
-
-    def _make_saver(self) -> Saver:
-        section = self._config.checkpoint
-        keep = Keep(section.keep_last, section.keep_every)
-        return Saver(self.folder, self._capture, schedule=SaveSchedule(section.every_s), keep=keep)
 
     def _services(self) -> list[Coroutine[Any, Any, None]]:
         solve = self._config.solve

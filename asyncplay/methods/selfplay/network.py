@@ -6,7 +6,6 @@ from asyncplay import games
 from asyncplay.config.sections import Config
 from asyncplay.games.sampling import random_rows
 from asyncplay.games.spec import GameSpec
-from asyncplay.methods import parts
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import BackendChoice, Candidate
@@ -55,6 +54,6 @@ def open_model(config: Config, shape: NetShape, weights: Weights, version: int, 
         version,
         option.threads,
         max_rows=config.batch.max_rows,
-        sim=parts.sim_speed(config),
+        sim=config.device,
         sample=random_rows(load_game(config), SAMPLE_ROWS) if option.backend == "onnx-int8" else None,
     )

@@ -7,13 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from asyncplay.config.sections import Config
-from asyncplay.data.checkpoint import Keep
-from asyncplay.data.replay import Replay, Window
+from asyncplay.data.replay import Replay, window_rows
 from asyncplay.data.window import count_rows
 from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.limiter import Limiter, RatioState, RowCounts, SampleRatio
-from asyncplay.engine.saver import SaveSchedule
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.methods.selfplay.check import GameFacts
 from asyncplay.methods.selfplay.checkpoint import Stored
@@ -71,11 +69,10 @@ def make_replay(
     config: Config, game: GameSpec, shape: NetShape, folder: Path, stored: Stored
 ) -> tuple[Replay, Missing]:
     """An empty window that begins where the old one did, and the rows it lacks; rows have the network's seats."""
-    section, total = config.replay, stored.kept.rows
-    window = Window(section.start_rows, section.exponent, section.capacity_rows, section.half_life_rows or None)
-    missing = Missing(total - window.rows(total), total)
+    total = stored.kept.rows
+    missing = Missing(total - window_rows(config.replay, total), total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
-    replay = Replay(game.features, game.feature_dtype, shape.players, window=window)
+    replay = Replay(game.features, game.feature_dtype, shape.players, window=config.replay)
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
 
@@ -114,9 +111,3 @@ def game_facts(game: GameSpec) -> GameFacts:
         reason_of=partial(end_reason, game),
         outcome_of=partial(outcome_of, game),
     )
-
-
-def saving(config: Config) -> tuple[SaveSchedule, Keep]:
-    """When checkpoints are made and which are kept."""
-    section = config.checkpoint
-    return SaveSchedule(section.every_s, section.every_steps), Keep(section.keep_last, section.keep_every)

@@ -136,8 +136,7 @@ class SelfplayRun:
         self.note, self.measure = self.recorder.note, self.recorder.measure
         self.limiter = parts.make_limiter(config, stored, self.learner.rows, restored.ratio)
         self.replay, self._missing = parts.make_replay(config, self.game, self.shape, folder, stored)
-        schedule, keep = parts.saving(config)
-        self.saver = Saver(self.folder, self._capture, schedule=schedule, keep=keep, saved_step=self.learner.steps)
+        self.saver = Saver(self.folder, self._capture, config.checkpoint, saved_step=self.learner.steps)
         learn = config.learn
         self.trainer = Trainer(
             self.learner,

@@ -13,7 +13,7 @@ from asyncplay.engine.work import Assignment, Work
 from asyncplay.errors import ConfigError
 from asyncplay.methods import parts
 from asyncplay.methods.synthetic.messages import SyntheticSpec
-from asyncplay.model.backends.sim import SimBackend
+from asyncplay.model.backends.sim import SimBackend, done_at
 from asyncplay.monitor.figures import Figures
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.wire.codec import encode
@@ -25,7 +25,7 @@ def make_engine(config: Config, say: Callable[[str], None] = lambda line: None) 
     """An engine under the load that ``[load]`` describes."""
     if config.device.backend not in ("auto", "sim"):
         raise ConfigError(f"device.backend is {config.device.backend}, the synthetic load takes only sim")
-    backend = SimBackend(parts.sim_speed(config), PLAYERS)
+    backend = SimBackend(config.device, PLAYERS)
     workers = min(parts.n_workers(config), config.load.slots)
     slots = shares(config.load.slots, workers)[0]
     spec = encode(SyntheticSpec(json.dumps(asdict(replace(config.load, slots=slots))), PLAYERS))
@@ -51,7 +51,7 @@ class SyntheticRun:
         self.folder, self.engine = RunFolder(folder, say), make_engine(config, say)
         self._recorder = parts.open_event_recorder(config, self.folder, PLAYERS)
         self.note, self.measure = self._recorder.note, self._recorder.measure
-        self._speed = parts.sim_speed(config)
+        self._device = config.device
 
     async def run(self) -> None:
         async with self._recorder:
@@ -75,7 +75,7 @@ class SyntheticRun:
             units=self.engine.ledger.books.done,
             workers=tuple(self.engine.supervisor.stats()),
             batch=stats,
-            limit_per_s=max_rows / self._speed.done_at(0.0, 0.0, max_rows),
+            limit_per_s=max_rows / done_at(self._device, 0.0, 0.0, max_rows),
             device="sim",
             holds=frozenset(self.engine.work.holds),
         )

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from asyncplay.config.sections import DeviceSettings
 from asyncplay.model.backend import Prepared
 from asyncplay.payloads import Array, Estimates, Positions
 from asyncplay.wire.checksum import sim_answers
@@ -18,16 +19,10 @@ PR_SET_TIMERSLACK = 29
 _sharpened = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
-class SimSpeed:
-    """A batch of n rows is done at max(launch + host_s, device free) + device_s + n / rows_per_s."""
-
-    device_s: float
-    host_s: float
-    rows_per_s: float
-
-    def done_at(self, launched_s: float, free_s: float, rows: int) -> float:
-        return max(launched_s + self.host_s, free_s) + self.device_s + rows / self.rows_per_s
+def done_at(device: DeviceSettings, launched_s: float, free_s: float, rows: int) -> float:
+    """When a batch is done that was launched at ``launched_s``, on a device that is free from ``free_s`` on."""
+    begun_s = max(launched_s + device.sim_host_ms / 1000, free_s)
+    return begun_s + device.sim_device_ms / 1000 + rows / device.sim_rows_per_s
 
 
 class SimBackend:
@@ -39,14 +34,14 @@ class SimBackend:
 
     def __init__(
         self,
-        speed: SimSpeed,
+        device: DeviceSettings,
         players: int,
         version: int = 0,
         *,
         clock: Callable[[], float] = time.perf_counter,
         sleep: Callable[[float], None] | None = None,
     ) -> None:
-        self._speed = speed
+        self._device = device
         self._players = players
         self._version = version
         self._clock = clock
@@ -55,7 +50,7 @@ class SimBackend:
 
     def launch(self, positions: Positions) -> "Promise":
         """Takes as long as hashing the rows, of which the device knows nothing."""
-        self._free_s = self._speed.done_at(self._clock(), self._free_s, len(positions.features))
+        self._free_s = done_at(self._device, self._clock(), self._free_s, len(positions.features))
         answers = sim_answers(positions.features, positions.offsets, self._players)
         return Promise(self._free_s, Estimates(*answers, self._version), self._clock, self._sleep)
 

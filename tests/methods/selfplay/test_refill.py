@@ -14,9 +14,9 @@ from rows import assert_same
 
 from asyncplay import games
 from asyncplay.config.live import LiveSettings
-from asyncplay.config.sections import SearchSettings
+from asyncplay.config.sections import ReplaySettings, SearchSettings
 from asyncplay.data.entries import GameEntry
-from asyncplay.data.replay import Replay, Window
+from asyncplay.data.replay import Replay
 from asyncplay.data.store import StoreError, open_store
 from asyncplay.data.window import count_rows
 from asyncplay.engine.engine import Engine
@@ -36,7 +36,7 @@ from asyncplay.wire.codec import encode
 from asyncplay.worker.core import Worker
 
 SEED = 5
-WINDOW = Window(start_rows=200, exponent=0.5, capacity_rows=10_000)
+WINDOW = ReplaySettings(start_rows=200, exponent=0.5, capacity_rows=10_000)
 
 
 @pytest.fixture(autouse=True, scope="module")

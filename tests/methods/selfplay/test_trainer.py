@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.data.replay import Replay, Window, augment
+from asyncplay.config.sections import ReplaySettings
+from asyncplay.data.replay import Replay, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Balance, Limiter, SampleRatio
 from asyncplay.errors import AsyncplayError
@@ -108,7 +109,7 @@ class Rig:
     ) -> None:
         self.learner = learner or new_learner()
         self.backend = kind.pop("backend", None) or FakeBackend()
-        self.replay = Replay(4, np.uint8, 2, window=Window(10_000), block_rows=64)
+        self.replay = Replay(4, np.uint8, 2, window=ReplaySettings(start_rows=10_000), block_rows=64)
         self.limiter = Limiter(pace)
         self.lane = kind.pop("lane", None) or Lane(is_inline=is_lockstep)
         self.published: list[tuple[int, int]] = []  # version and step
@@ -184,7 +185,7 @@ async def test_micro_batches_on_the_lane_learn_what_whole_batches_learn():
         await rig.until_ahead()
     assert rig.trainer.stats().micro_rows == LEAST_MICRO_ROWS
 
-    twin, kept = new_learner(), Replay(4, np.uint8, 2, window=Window(10_000))
+    twin, kept = new_learner(), Replay(4, np.uint8, 2, window=ReplaySettings(start_rows=10_000))
     for unit in range(16):
         kept.add(examples_of(game(unit), 2))
     for step in range(9):
