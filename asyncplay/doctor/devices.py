@@ -1,4 +1,4 @@
-"""What can compute here, measured on the network of the default run."""
+"""The speed of each backend on this machine, measured on the network of the default run."""
 
 from asyncplay.config.sections import Config
 from asyncplay.doctor.finding import Finding
@@ -16,7 +16,7 @@ FLIGHT_ROWS = 1024
 
 
 def look_at_devices(config: Config) -> list[Finding]:
-    """The speed of every backend; of an accelerator also how batches, copies and a second batch in flight pay."""
+    """Measure every backend; of an accelerator also batch sizes, copies and a second batch in flight."""
     game = network.load_game(config)
     shape = net_shape(config, game)
     weights = snapshot(build_net(shape, config.train.seed))
@@ -41,10 +41,14 @@ def judge_choice(choice: BackendChoice, net: str) -> Finding:
 
 
 def look_at_accelerator(name: str, backend: Backend, sample: Positions) -> list[Finding]:
+    """Measure rows/s by batch size and by batches in flight; of CUDA also the speed of copies."""
     curve = {rows: device.rows_per_s(backend, device.resize(sample, rows), backend.depth) for rows in CURVE_ROWS}
-    large = device.resize(sample, FLIGHT_ROWS)
-    flights = {depth: device.rows_per_s(backend, large, depth) for depth in (1, 2)}
-    found = [judge_curve(name, curve), judge_flights(name, flights)]
+    one, two = (device.rows_per_s(backend, device.resize(sample, FLIGHT_ROWS), depth) for depth in (1, 2))
+    figures = {str(rows): round(speed) for rows, speed in curve.items()}
+    words = ", ".join(f"{speed:,.0f} rows/s at {rows}" for rows, speed in curve.items())
+    found = [Finding(f"{name} batches", "fine", words, figures=figures)]
+    words = f"two batches in flight {two:,.0f} rows/s, one {one:,.0f}"
+    found.append(Finding(f"{name} in flight", "fine", words, figures={"one": round(one), "two": round(two)}))
     if name == "cuda":
         from asyncplay.model.copies import copy_gb_per_s
 
@@ -52,19 +56,8 @@ def look_at_accelerator(name: str, backend: Backend, sample: Positions) -> list[
     return found
 
 
-def judge_curve(name: str, curve: dict[int, float]) -> Finding:
-    figures = {str(rows): round(speed) for rows, speed in curve.items()}
-    words = ", ".join(f"{speed:,.0f} rows/s at {rows}" for rows, speed in curve.items())
-    return Finding(f"{name} batches", "fine", words, figures=figures)
-
-
-def judge_flights(name: str, flights: dict[int, float]) -> Finding:
-    figures = {"one": round(flights[1]), "two": round(flights[2])}
-    words = f"two batches in flight {flights[2]:,.0f} rows/s, one {flights[1]:,.0f}"
-    return Finding(f"{name} in flight", "fine", words, figures=figures)
-
-
 def judge_copies(pinned: float, pageable: float) -> Finding:
+    """Both in GB/s."""
     figures, words = {"pinned": pinned, "pageable": pageable}, f"pinned {pinned:.1f} GB/s, pageable {pageable:.1f}"
     if pinned < pageable:
         return Finding("cuda copies", "slow", words, "page-locked memory is scarce: ulimit -l unlimited", figures)

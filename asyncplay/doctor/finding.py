@@ -1,4 +1,4 @@
-"""One thing that was looked at, and how all of them are told."""
+"""The result of one check, and all results as text or JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ Figure = float | int | str | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is fine needs no cure; what is broken would end a run or keep it from starting."""
+    """One check. ``broken`` means that a run would end or could not start; a finding that is not fine has a cure."""
 
     name: str
     grade: Grade

@@ -1,9 +1,7 @@
-"""What can be read without measuring: cores, thread settings, limits, disk, terminal, the cache of kernels."""
+"""Judgements of what needs no measurement: cores, thread settings, limits, disk, terminal, the kernel cache."""
 
 import math
 import os
-import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,10 +11,13 @@ FILES_OF_A_RUN = 64
 FILES_OF_A_WORKER = 16
 ROOM_TO_START_BYTES, ROOM_TO_BE_EASY_BYTES = 64 << 20, 2 << 30
 SMALLEST_COLUMNS, SMALLEST_LINES = 80, 24
+TOO_MANY = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+BINDING = ("OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
+PREFIXES = ("OMP_", "GOMP_", "KMP_", "MKL_", "NUMBA_")
 
 
 def judge_cores(present: int, allowed: int, quota: float) -> Finding:
-    """``allowed`` by affinity, ``quota`` of the control group, infinite where there is none."""
+    """``allowed`` by affinity; ``quota`` of the control group, infinite without one."""
     usable = max(1, math.floor(min(allowed, quota)))
     figures = {"present": present, "allowed": allowed, "quota": None if math.isinf(quota) else quota, "usable": usable}
     words = f"{usable} usable of {present}"
@@ -30,30 +31,47 @@ def judge_cores(present: int, allowed: int, quota: float) -> Finding:
 
 
 def judge_threads(environment: Mapping[str, str], usable: int) -> list[Finding]:
-    """Settings of thread pools that somebody left in the environment."""
-    found = [
-        *_too_many(environment, usable),
-        *_spinning(environment),
-        *_bound(environment),
-        *_interpreted(environment),
-    ]
-    told = {key: environment[key] for key in sorted(environment) if _is_about_threads(key)}
-    listed = ", ".join(f"{key}={value}" for key, value in told.items()) or "none set"
-    return found or [Finding("threads", "fine", listed, figures=told)]
+    """A finding for each environment variable that makes thread pools slow; else one that lists them all."""
+    found = []
+    for name in TOO_MANY:
+        value = environment.get(name, "")
+        if value.isdigit() and int(value) > usable:  # more threads than cores only take turns
+            found.append(Finding("threads", "slow", f"{name}={value}, but {usable} usable cores", f"unset {name}"))
+    policy = environment.get("OMP_WAIT_POLICY", "passive")
+    if policy.lower() != "passive":
+        words = f"OMP_WAIT_POLICY={policy}: waiting threads take cores from the workers"
+        found.append(Finding("threads", "slow", words, "unset OMP_WAIT_POLICY"))
+    for name in BINDING:
+        value = environment.get(name, "")
+        if value.lower() not in ("false", "", "disabled", "none"):
+            words = f"{name}={value}: threads of all workers on the same cores"
+            found.append(Finding("threads", "slow", words, f"unset {name}"))
+    if environment.get("NUMBA_DISABLE_JIT", "0") not in ("0", ""):
+        words = "NUMBA_DISABLE_JIT is set: no kernel can run"
+        found.append(Finding("threads", "broken", words, "unset NUMBA_DISABLE_JIT"))
+    names = [name for name in sorted(environment) if name.startswith(PREFIXES) or name.endswith("_NUM_THREADS")]
+    figures = {name: environment[name] for name in names}
+    listed = ", ".join(f"{name}={value}" for name, value in figures.items()) or "none set"
+    return found or [Finding("threads", "fine", listed, figures=figures)]
 
 
 def judge_open_files(soft: float, hard: float, workers: int) -> Finding:
     """Both limits may be infinite."""
     wanted = FILES_OF_A_RUN + FILES_OF_A_WORKER * workers
-    figures = {"soft": _finite(soft), "hard": _finite(hard), "wanted": wanted}
+    limits = {"soft": soft, "hard": hard}
+    figures = {name: None if math.isinf(limit) else int(limit) for name, limit in limits.items()} | {"wanted": wanted}
+    allowed = "any number" if math.isinf(soft) else f"{int(soft):,}"
     if soft >= wanted:
-        return Finding("open files", "fine", f"{_count(soft)} allowed, {wanted} wanted", figures=figures)
+        return Finding("open files", "fine", f"{allowed} allowed, {wanted} wanted", figures=figures)
     above = "" if hard >= wanted else " (as root: the hard limit is lower too, see limits.conf)"
     cure = f"ulimit -n {wanted}{above}, or fewer workers"
-    return Finding("open files", "broken", f"{_count(soft)} allowed, {workers} workers want {wanted}", cure, figures)
+    return Finding("open files", "broken", f"{allowed} allowed, {workers} workers want {wanted}", cure, figures)
 
 
-def judge_disk(folder: Path, free_bytes: int) -> Finding:
+def judge_disk(folder: Path, free_bytes: int, *, is_writable: bool = True) -> Finding:
+    """``folder`` exists: the one runs go to, or the ``nearest`` above it."""
+    if not is_writable:
+        return Finding("disk room", "broken", f"{folder} cannot be written", "give another place: --run DIR")
     figures: dict[str, Figure] = {"folder": str(folder), "free_bytes": free_bytes}
     words = f"{free_bytes / 2**30:,.1f} GiB free at {folder}"
     cure = "make room, or give another place: --run DIR"
@@ -65,7 +83,7 @@ def judge_disk(folder: Path, free_bytes: int) -> Finding:
 
 
 def judge_terminal(is_terminal: bool, environment: Mapping[str, str], size: os.terminal_size, encoding: str) -> Finding:
-    """No terminal is no fault: a run then speaks in plain lines."""
+    """Without a terminal a run prints plain lines, which is fine."""
     term, columns, lines = environment.get("TERM", ""), size.columns, size.lines
     figures: dict[str, Figure] = {
         "is_terminal": is_terminal,
@@ -93,28 +111,8 @@ def judge_system(platform: str, version: tuple[int, int]) -> Finding:
     return Finding("system", "fine", words)
 
 
-def look_at_disk(folder: Path) -> Finding:
-    """Of the folder runs go to, or of the nearest one above it that exists."""
-    there = nearest(folder)
-    if not os.access(there, os.W_OK):
-        return Finding("disk room", "broken", f"{there} cannot be written", "give another place: --run DIR")
-    return judge_disk(there, shutil.disk_usage(there).free)
-
-
-def look_at_open_files(workers: int) -> Finding:
-    import resource
-
-    soft, hard = (_plain(limit) for limit in resource.getrlimit(resource.RLIMIT_NOFILE))
-    return judge_open_files(soft, hard, workers)
-
-
-def look_at_terminal() -> Finding:
-    is_terminal = sys.stdout.isatty() and sys.stderr.isatty()
-    return judge_terminal(is_terminal, os.environ, shutil.get_terminal_size(), sys.stdout.encoding)
-
-
 def look_at_kernels() -> Finding:
-    """Whether the cache of kernels is ours alone, and whole."""
+    """Whether the kernel cache belongs to this user alone and has no damaged file."""
     from asyncplay.games import kernel_cache
 
     try:
@@ -134,53 +132,3 @@ def nearest(folder: Path) -> Path:
     """The folder itself, or the first above it that exists."""
     place = folder.absolute()
     return next(parent for parent in (place, *place.parents) if parent.is_dir())
-
-
-def _too_many(environment: Mapping[str, str], usable: int) -> list[Finding]:
-    """More threads than cores only take turns."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    wrong = [name for name in names if environment.get(name, "").isdigit() and int(environment[name]) > usable]
-    return [
-        Finding("threads", "slow", f"{name}={environment[name]}, but {usable} usable cores", f"unset {name}")
-        for name in wrong
-    ]
-
-
-def _spinning(environment: Mapping[str, str]) -> list[Finding]:
-    if environment.get("OMP_WAIT_POLICY", "passive").lower() == "passive":
-        return []
-    words = f"OMP_WAIT_POLICY={environment['OMP_WAIT_POLICY']}: waiting threads take cores from the workers"
-    return [Finding("threads", "slow", words, "unset OMP_WAIT_POLICY")]
-
-
-def _bound(environment: Mapping[str, str]) -> list[Finding]:
-    names = ("OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
-    wrong = [name for name in names if environment.get(name, "false").lower() not in ("false", "", "disabled", "none")]
-    return [
-        Finding(
-            "threads", "slow", f"{name}={environment[name]}: threads of all workers on the same cores", f"unset {name}"
-        )
-        for name in wrong
-    ]
-
-
-def _interpreted(environment: Mapping[str, str]) -> list[Finding]:
-    if environment.get("NUMBA_DISABLE_JIT", "0") in ("0", ""):
-        return []
-    return [Finding("threads", "broken", "NUMBA_DISABLE_JIT is set: no kernel can run", "unset NUMBA_DISABLE_JIT")]
-
-
-def _is_about_threads(key: str) -> bool:
-    return key.startswith(("OMP_", "GOMP_", "KMP_", "MKL_", "NUMBA_")) or key.endswith("_NUM_THREADS")
-
-
-def _plain(limit: int) -> float:
-    return math.inf if limit < 0 else limit
-
-
-def _finite(limit: float) -> int | None:
-    return None if math.isinf(limit) else int(limit)
-
-
-def _count(limit: float) -> str:
-    return "any number" if math.isinf(limit) else f"{int(limit):,}"

@@ -1,4 +1,4 @@
-"""What has to be measured: how long a worker takes to start, a frame to go round, a write to reach the disk."""
+"""Measurements and their judgements: the start of a worker, a frame's round trip, a write that reaches the disk."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from asyncplay.doctor.finding import Finding
-from asyncplay.doctor.machine import nearest
 from asyncplay.methods.roles import be_worker
 from asyncplay.pools.birth import Entry
 from asyncplay.pools.local import LocalPool
@@ -26,7 +25,7 @@ PATIENCE_S = 120.0
 
 
 def judge_spawn(seconds: float) -> Finding:
-    """Infinite: it died or said nothing within ``PATIENCE_S``."""
+    """Infinite: the worker died or sent nothing within ``PATIENCE_S``."""
     if math.isinf(seconds):
         cure = "look for what holds processes up: too little memory, a slow disk, security software"
         return Finding("worker start", "broken", f"no word from a worker within {PATIENCE_S:.0f} s", cure)
@@ -54,25 +53,10 @@ def judge_sync(milliseconds: list[float], folder: Path) -> Finding:
     return Finding("disk sync", "fine", words, figures=figures)
 
 
-async def look_at_workers() -> list[Finding]:
-    """Start one real worker and one that only echoes; both are gone afterwards."""
-    started_s = await _first_word_s(be_worker)
-    if math.isinf(started_s):
-        return [judge_spawn(started_s)]
-    return [judge_spawn(started_s), judge_round_trip(await _round_trip_us())]
-
-
-def look_at_sync(folder: Path) -> Finding:
-    there = nearest(folder)
-    try:
-        return judge_sync(_sync_ms(there), there)
-    except OSError as error:
-        return Finding("disk sync", "broken", f"{there}: {error.strerror}", "give another place: --run DIR")
-
-
-async def _first_word_s(entry: Entry) -> float:
+async def first_word_s() -> float:
+    """Seconds from starting a worker to its first frame; infinite if it ends or is silent for ``PATIENCE_S``."""
     started_s = time.perf_counter()
-    async with _worker(entry) as (_, frames):
+    async with _worker(be_worker) as (_, frames):
         try:
             async with asyncio.timeout(PATIENCE_S):
                 body = await frames.get()
@@ -81,8 +65,8 @@ async def _first_word_s(entry: Entry) -> float:
         return time.perf_counter() - started_s if body else math.inf
 
 
-async def _round_trip_us() -> float:
-    """The median of many, one at a time, after a few that do not count."""
+async def round_trip_us() -> float:
+    """The median of many round trips to an echoing worker, one at a time; the first tenth does not count."""
     times_us = []
     async with _worker(echo) as (send, frames):
         for _ in range(ROUNDS):
@@ -95,7 +79,7 @@ async def _round_trip_us() -> float:
 
 @contextlib.asynccontextmanager
 async def _worker(entry: Entry) -> AsyncIterator[tuple[Callable[[bytes], None], "asyncio.Queue[bytes]"]]:
-    """A process and what it says; an empty body when it is gone."""
+    """A worker process: how to send to it, and its frames; the last one is empty when the process is gone."""
     frames: asyncio.Queue[bytes] = asyncio.Queue()
     link = await LocalPool(entry).open(
         0, lambda body: frames.put_nowait(bytes(body)), lambda why: frames.put_nowait(b"")
@@ -108,7 +92,7 @@ async def _worker(entry: Entry) -> AsyncIterator[tuple[Callable[[bytes], None], 
 
 
 def echo(number: int, data: socket.socket, control: socket.socket) -> None:
-    """A worker's entry: send back what comes."""
+    """A worker's entry: send back each frame."""
     pipe = BlockingPipe(data)
     with contextlib.suppress(EOFError):
         while (body := pipe.receive(None)) is not None:
@@ -116,7 +100,8 @@ def echo(number: int, data: socket.socket, control: socket.socket) -> None:
     os._exit(0)
 
 
-def _sync_ms(folder: Path) -> list[float]:
+def sync_ms(folder: Path) -> list[float]:
+    """How long small synced writes take, one after another."""
     times_ms = []
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         for _ in range(SYNCS):

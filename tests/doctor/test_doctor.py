@@ -14,7 +14,7 @@ from asyncplay.config.sections import DeviceSettings
 from asyncplay.doctor import machine, timing
 from asyncplay.doctor.devices import judge_choice, judge_copies, look_at_accelerator
 from asyncplay.doctor.finding import Finding, as_json, as_text, is_broken
-from asyncplay.doctor.neighbours import Busy, judge_neighbours, look_at_neighbours
+from asyncplay.doctor.neighbours import Busy, judge_neighbours, watch_neighbours
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.model.device import BackendChoice, Candidate, Figure, rows_per_s
 from asyncplay.payloads import Positions
@@ -111,8 +111,9 @@ def test_neighbours_are_named_greediest_first_and_hidden_ones_counted():
 
 
 def test_watching_the_neighbours_leaves_ourselves_out():
-    found = look_at_neighbours(2, window_s=0.05)
-    assert f"({os.getpid()})" not in found.words
+    busy, _ = watch_neighbours(window_s=0.05)
+    assert busy
+    assert os.getpid() not in [process.pid for process in busy]
 
 
 def test_a_slow_disk_has_a_cure_and_a_quick_one_needs_none():
@@ -131,8 +132,10 @@ def test_a_worker_that_never_speaks_breaks_a_run():
 
 def test_a_folder_that_is_not_there_yet_is_judged_by_the_one_above(tmp_path):
     assert machine.nearest(tmp_path / "a" / "b") == tmp_path
-    found = machine.look_at_disk(tmp_path / "a" / "b")
-    assert found.figures["folder"] == str(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_breaks_a_run():
+    assert machine.judge_disk(Path("runs"), 3 << 30, is_writable=False).grade == "broken"
 
 
 def test_copies_are_judged_by_which_is_faster():
