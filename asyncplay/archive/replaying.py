@@ -1,6 +1,7 @@
-"""A stored game played again by the rules, move by move, and compared with what was stored."""
+"""A stored game played again by the rules, decision by decision, and compared with what was stored."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,42 +26,18 @@ class Referee:
         self._returns = np.empty(spec.players, np.float64)
 
     def flaw(self, game: StoredGame) -> str | None:
-        """What is wrong with a stored game; None when it is as it was written and the rules bear it out."""
+        """What is wrong with a stored game; None if it is what was written and a replay has the same result."""
         if (flaw := game.flaw) is not None:
             return flaw
         try:
             record = unpack(game.record)
         except RecordDamaged as error:
             return str(error)
-        return self._replay(game, record) or self._compare(game, record)
-
-    def _replay(self, game: StoredGame, record: Record) -> str | None:
-        """Play it to its end; every action must be legal, every row its decider's."""
-        spec, state, kernels = self._spec, self._state, self._spec.kernels
-        stream = rng.stream(game.seed, CHANCE_STREAM)
-        rows = _rows(record)
-        kernels.reset(spec.rules, state)
-        for decision, action in enumerate(record.actions.tolist()):
-            player = self._to_move(stream)
-            legal = set(self._legal[: kernels.legal(spec.rules, state, self._legal)].tolist())
-            if action not in legal:
-                return f"decision {decision} is {action}, which is not legal there"
-            if (row := rows.get(decision)) is not None and (flaw := _row_flaw(row, player, legal)):
-                return f"decision {decision} {flaw}"
-            kernels.play(spec.rules, state, action)
-        return None if self._to_move(stream) == GAME_OVER else f"it is not over after {len(record.actions)} decisions"
-
-    def _to_move(self, stream: Array) -> int:
-        spec, kernels = self._spec, self._spec.kernels
-        while (player := kernels.to_move(spec.rules, self._state)) == CHANCE_TURN:
-            kernels.chance(spec.rules, self._state, stream)
-        return int(player)
-
-    def _compare(self, game: StoredGame, record: Record) -> str | None:
-        """The columns beside the record against the position at its end."""
+        if (flaw := self._replay(game.seed, record)) is not None:
+            return flaw
         spec, returns = self._spec, self._returns
         spec.kernels.returns(spec.rules, self._state, returns)
-        wanted = {
+        columns = {
             "returns": (json.loads(game.returns), returns.tolist()),
             "outcome": (json.loads(game.outcome), outcome_of(spec, returns).tolist()),
             "length": (game.length, len(record.actions)),
@@ -70,25 +47,34 @@ class Referee:
             "lowest version": (game.lowest_version, min(record.versions.tolist(), default=None)),
             "highest version": (game.highest_version, max(record.versions.tolist(), default=None)),
         }
-        for name, (stored, played) in wanted.items():
+        for name, (stored, played) in columns.items():
             if stored != played:
                 return f"its {name} is stored as {stored}, played again it is {played}"
         return None
 
+    def _replay(self, seed: int, record: Record) -> str | None:
+        """Play to the end: every action must be legal, every example of the seat that decides, its policy legal."""
+        spec, state, kernels = self._spec, self._state, self._spec.kernels
+        stream = rng.stream(seed, CHANCE_STREAM)
+        actions, ends = record.policy_actions.tolist(), np.cumsum(record.counts).tolist()
+        policies = [actions[start:end] for start, end in pairwise([0, *ends])]
+        examples = dict(zip(record.decisions.tolist(), zip(record.seats.tolist(), policies, strict=True), strict=True))
+        kernels.reset(spec.rules, state)
+        for decision, action in enumerate(record.actions.tolist()):
+            player = self._to_move(stream)
+            legal = set(self._legal[: kernels.legal(spec.rules, state, self._legal)].tolist())
+            if action not in legal:
+                return f"decision {decision} is {action}, which is not legal there"
+            seat, policy = examples.get(decision, (player, ()))
+            if seat != player:
+                return f"decision {decision} is stored for seat {seat}, played again seat {player} decides"
+            if not legal.issuperset(policy):
+                return f"decision {decision} has a policy with an action that is not legal there"
+            kernels.play(spec.rules, state, action)
+        return None if self._to_move(stream) == GAME_OVER else f"it is not over after {len(record.actions)} decisions"
 
-Decided = tuple[int, list[int]]
-"""Who decided, and the actions his policy names."""
-
-
-def _rows(record: Record) -> dict[int, Decided]:
-    """By decision."""
-    ends, actions = np.cumsum(record.counts).tolist(), record.policy_actions.tolist()
-    decided = zip(record.decisions.tolist(), record.seats.tolist(), [0, *ends], ends, strict=False)
-    return {decision: (seat, actions[start:end]) for decision, seat, start, end in decided}
-
-
-def _row_flaw(row: Decided, player: int, legal: set[int]) -> str | None:
-    seat, policy = row
-    if seat != player:
-        return f"is stored for seat {seat}, played again seat {player} decides"
-    return None if legal.issuperset(policy) else "has a policy with an action that is not legal there"
+    def _to_move(self, stream: Array) -> int:
+        spec, kernels = self._spec, self._spec.kernels
+        while (player := kernels.to_move(spec.rules, self._state)) == CHANCE_TURN:
+            kernels.chance(spec.rules, self._state, stream)
+        return int(player)

@@ -1,10 +1,11 @@
-"""The runs below a folder, and how each of them stands."""
+"""The runs below a folder, and the state of each."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from asyncplay.archive.table import aligned
 from asyncplay.data import lock
 from asyncplay.data.reader import last_event, last_version, reading
 from asyncplay.data.store import FILE, read_kept
@@ -24,7 +25,7 @@ class Listed:
     game: str
     games: int | None
     version: int | None  # the last that was published
-    age_s: float  # since its last sign of life
+    age_s: float  # since a file of the run was last written
     note: str = ""  # what is wrong
 
 
@@ -37,8 +38,9 @@ def list_runs(folder: Path, now_s: float) -> list[Listed]:
 
 
 def look(run: Path, now_s: float) -> Listed:
-    """How one run stands; whatever is wrong with it is a state, not an error."""
-    age_s = max(now_s - _touched_s(run), 0.0)
+    """The state of one run; whatever is wrong with it is a state, not an error."""
+    files = (run / name for name in (CONFIG, "run.log", FILE, f"{FILE}-wal"))
+    age_s = max(now_s - max((path.stat().st_mtime for path in files if path.exists()), default=0.0), 0.0)
     is_running = lock.holder(run) is not None
     try:
         game = read_config(run).game.name
@@ -46,13 +48,13 @@ def look(run: Path, now_s: float) -> Listed:
         return Listed(str(run), "damaged", "unknown", None, None, age_s, str(error).partition("\n")[0])
     if not (run / FILE).exists():
         return Listed(str(run), "running" if is_running else "empty", game, None, None, age_s)
-    mark = read_watermark(run)  # before the store, which may go on meanwhile
+    watermark = read_watermark(run)  # before the store, which a run may write meanwhile
     try:
         with reading(run) as connection:
             kept, version, event = read_kept(connection), last_version(connection), last_event(connection)
     except AsyncplayError as error:
         return Listed(str(run), "damaged", game, None, None, age_s, str(error))
-    note = loss(kept, mark) or ""
+    note = loss(kept, watermark) or ""
     state: State = "running" if is_running else "damaged" if note else "stopped" if event == "stop" else "killed"
     return Listed(str(run), state, game, kept.games, version, age_s, "" if is_running else note)
 
@@ -66,20 +68,9 @@ def as_age(seconds: float) -> str:
 
 
 def as_lines(runs: list[Listed]) -> list[str]:
+    """A table, and a line for each run that has a note."""
     if not runs:
         return ["no runs here"]
     heads = ("run", "state", "game", "games", "version", "age")
-    rows = [(run.run, run.state, run.game, _count(run.games), _count(run.version), as_age(run.age_s)) for run in runs]
-    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
-    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
-    return [line.rstrip() for line in table] + [f"{run.run}: {run.note}" for run in runs if run.note]
-
-
-def _touched_s(run: Path) -> float:
-    """When anything of it was last written."""
-    names = (CONFIG, "run.log", FILE, f"{FILE}-wal")
-    return max((path.stat().st_mtime for name in names if (path := run / name).exists()), default=0.0)
-
-
-def _count(number: int | None) -> str:
-    return "-" if number is None else f"{number:,}"
+    table = aligned([heads, *((*(getattr(run, head) for head in heads[:-1]), as_age(run.age_s)) for run in runs)])
+    return table + [f"{run.run}: {run.note}" for run in runs if run.note]

@@ -1,6 +1,7 @@
 """The games of a run in figures."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,12 +13,12 @@ from asyncplay.data.store import read_meta
 
 N_PERIODS = 12
 LIMIT_SHARE = 0.01
-"""More games than this that end by the move limit teach little but to wait for it."""
+"""If more games than this end by the move limit, play learns little but to wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatRate:
-    """How often a seat had more than every other, of the games with so many seats."""
+    """How often a seat had a higher return than every other, of the games with so many seats."""
 
     seats: int
     seat: int
@@ -41,7 +42,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Games that came in from one moment until the next."""
+    """Games that came in during an interval of time."""
 
     start_s: float  # since 1970
     seconds: float
@@ -51,14 +52,14 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that ``asyncplay data RUN stats`` tells."""
+    """Everything that ``asyncplay data RUN stats`` prints."""
 
     game: str
     games: int
     lengths: Lengths | None  # None where there are no games
     reasons: dict[str, int]
     limit_share: float
-    draws: int  # nobody had more than every other
+    draws: int  # several seats had the highest return
     seats: list[SeatRate]
     versions: tuple[int, int] | None
     periods: list[Period]
@@ -82,76 +83,47 @@ def summarize(folder: Path) -> Summary:
 
 
 def from_tallies(tallies: Tallies, game: str) -> Summary:
+    """All figures of a run; a period without games, as between a stop and a resume, counts too."""
     seats, draws = seat_rates(tallies.returns)
+    ordered = sorted(tallies.lengths.items())
+    lengths = None
+    if ordered:
+        mean = sum(length * count for length, count in ordered) / sum(count for _, count in ordered)
+        lengths = Lengths(mean, ordered[0][0], quantile(ordered, 0.5), quantile(ordered, 0.95), ordered[-1][0])
+    seconds = (tallies.last_s - tallies.first_s) / N_PERIODS
+    counts = [tallies.periods.get(number, 0) for number in range(N_PERIODS)] if seconds > 0 else []
     return Summary(
         game=game,
         games=tallies.games,
-        lengths=_lengths(tallies.lengths) if tallies.lengths else None,
+        lengths=lengths,
         reasons=tallies.reasons,
         limit_share=tallies.reasons.get("limit", 0) / max(tallies.games, 1),
         draws=draws,
         seats=seats,
         versions=tallies.versions,
-        periods=_periods(tallies),
+        periods=[
+            Period(tallies.first_s + number * seconds, seconds, count, count / seconds * 60)
+            for number, count in enumerate(counts)
+        ],
     )
 
 
 def seat_rates(returns: Mapping[tuple[float, ...], int]) -> tuple[list[SeatRate], int]:
-    """By number of seats and seat, and how many games nobody won."""
-    played: dict[int, int] = {}
-    wins: dict[tuple[int, int], int] = {}
-    draws = 0
+    """By number of seats and seat, and how many games no seat won."""
+    played, wins, draws = Counter[int](), Counter[tuple[int, int]](), 0
     for gains, count in returns.items():
         n_seats, best = len(gains), max(gains)
-        played[n_seats] = played.get(n_seats, 0) + count
+        played[n_seats] += count
         if gains.count(best) > 1:
             draws += count
         else:
-            key = n_seats, gains.index(best)
-            wins[key] = wins.get(key, 0) + count
-    return [
-        _rate(n_seats, seat, games, wins.get((n_seats, seat), 0))
-        for n_seats, games in sorted(played.items())
-        for seat in range(n_seats)
-    ], draws
-
-
-def as_lines(summary: Summary) -> list[str]:
-    """For people."""
-    lines = [f"{summary.game}: {summary.games:,} games"]
-    if summary.lengths is None:
-        return lines
-    length = summary.lengths
-    lines.append(
-        f"decisions: mean {length.mean:.1f}, shortest {length.shortest}, median {length.median}, "
-        f"95 % up to {length.p95}, longest {length.longest}"
-    )
-    lines.append("ends: " + ", ".join(f"{reason} {count:,}" for reason, count in sorted(summary.reasons.items())))
-    lines += [
-        f"seat {rate.seat} of {rate.seats}: won {rate.rate:.3f} ({rate.low:.3f} to {rate.high:.3f}) of {rate.games:,}"
-        for rate in summary.seats
-    ]
-    lines.append(f"nobody won: {summary.draws:,}")
-    if summary.versions:
-        lines.append(f"versions that played: {summary.versions[0]} to {summary.versions[1]}")
-    lines += [f"{_clock(period.start_s)}  {period.games_per_min:>10,.1f} games/min" for period in summary.periods]
-    return lines
-
-
-def _clock(time_s: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_s))
-
-
-def _rate(n_seats: int, seat: int, games: int, wins: int) -> SeatRate:
-    low, high = wilson(wins, games)
-    return SeatRate(n_seats, seat, games, wins, wins / games, low, high)
-
-
-def _lengths(counts: Mapping[int, int]) -> Lengths:
-    total = sum(counts.values())
-    mean = sum(length * count for length, count in counts.items()) / total
-    ordered = sorted(counts.items())
-    return Lengths(mean, ordered[0][0], quantile(ordered, 0.5), quantile(ordered, 0.95), ordered[-1][0])
+            wins[n_seats, gains.index(best)] += count
+    rates = []
+    for n_seats, games in sorted(played.items()):
+        for seat in range(n_seats):
+            won = wins[n_seats, seat]
+            rates.append(SeatRate(n_seats, seat, games, won, won / games, *wilson(won, games)))
+    return rates, draws
 
 
 def quantile(ordered: Sequence[tuple[int, int]], share: float) -> int:
@@ -164,13 +136,27 @@ def quantile(ordered: Sequence[tuple[int, int]], share: float) -> int:
     return ordered[-1][0]
 
 
-def _periods(tallies: Tallies) -> list[Period]:
-    """A period with no games, as between a stop and a resume, is there too."""
-    seconds = (tallies.last_s - tallies.first_s) / N_PERIODS
-    if seconds <= 0:
-        return []
-    return [
-        Period(tallies.first_s + number * seconds, seconds, count, count / seconds * 60)
-        for number in range(N_PERIODS)
-        for count in [tallies.periods.get(number, 0)]
+def as_lines(summary: Summary) -> list[str]:
+    """The summary as text."""
+    lines = [f"{summary.game}: {summary.games:,} games"]
+    if (length := summary.lengths) is None:
+        return lines
+    lines.append(
+        f"decisions: mean {length.mean:.1f}, shortest {length.shortest}, median {length.median}, "
+        f"95 % up to {length.p95}, longest {length.longest}"
+    )
+    lines.append("ends: " + ", ".join(f"{reason} {count:,}" for reason, count in sorted(summary.reasons.items())))
+    lines += [
+        f"seat {rate.seat} of {rate.seats}: won {rate.rate:.3f} ({rate.low:.3f} to {rate.high:.3f}) of {rate.games:,}"
+        for rate in summary.seats
     ]
+    lines.append(f"nobody won: {summary.draws:,}")
+    if summary.versions:
+        lines.append(f"versions that played: {summary.versions[0]} to {summary.versions[1]}")
+    lines += [f"{clock(period.start_s)}  {period.games_per_min:>10,.1f} games/min" for period in summary.periods]
+    return lines
+
+
+def clock(time_s: float) -> str:
+    """Seconds since 1970 as local date and time."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_s))

@@ -1,12 +1,13 @@
-"""Whether a run's store is sound: by SQLite's own check, by checksums, by playing every game again."""
+"""Checks a run's store: by SQLite's own check, by checksums, by playing every game again; and repairs it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from asyncplay import games
+from asyncplay.archive.progress import Progress, counted
 from asyncplay.archive.replaying import Referee
 from asyncplay.config.sections import Config
 from asyncplay.data import lock, salvage
@@ -18,10 +19,7 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.rundir.layout import read_config
 
 MOST_FLAWS = 1000
-MOST_RANGES = 200  # told of one kind
-
-Progress = Callable[[int, int], None]
-"""(done, total)"""
+MOST_RANGES = 200  # printed of one kind
 
 
 class Verified(NamedTuple):
@@ -32,48 +30,48 @@ class Verified(NamedTuple):
 
 
 def verify(folder: Path, progress: Progress) -> Verified:
-    """Examine everything; nothing but a run without a store is an error here, damage is what is told."""
+    """Examine everything; only a run without a store is an error, any damage is a flaw in the result."""
     if not (folder / FILE).exists():
         raise AsyncplayError(f"{folder / FILE}: there is no store; is {folder} the folder of a run?")
-    referee, sound = Referee(_game(read_config(folder))), 0
-    flaws, numbers = list[str](), list[int]()
-    mark = read_watermark(folder)  # first: while the run goes on, the store is never behind an earlier mark
+    referee = Referee(_game(read_config(folder)))
+    flaws, numbers, spans = list[str](), list[int](), list[salvage.Span]()
+    watermark = read_watermark(folder)  # first: while a run writes, its store is never behind an earlier watermark
     try:
         with reading(folder) as connection:
             flaws += [f"SQLite: {line}" for line in integrity(connection)]
-            total, spans = count_games(connection), []
-            for done, game in enumerate(read_games(connection)):
-                progress(done, total)
+            for game in counted(read_games(connection), count_games(connection), progress):
+                numbers.append(game.number)
                 if (flaw := referee.flaw(game)) is None:
-                    sound += 1
                     spans.append((game.number, game.first_row, game.end_row))
                 else:
                     flaws.append(f"game {game.number}: {flaw}")
-                numbers.append(game.number)
-            progress(total, total)
-            flaws += _misplaced(spans)
-            flaws += [*_missing(numbers), *islice(malformed_notes(connection), MOST_FLAWS)]
-            flaws += filter(None, [loss(read_kept(connection), mark)])
+            placed = set(salvage.in_place(spans))
+            misplaced = [span[0] for span in spans if span not in placed]
+            flaws += [f"game {number}: its rows are not behind those of the games before" for number in misplaced]
+            if missing := salvage.gaps(numbers, max(numbers, default=0)):
+                flaws.append(f"missing: number {as_ranges(missing)}")
+            flaws += islice(malformed_notes(connection), MOST_FLAWS)
+            flaws += filter(None, [loss(read_kept(connection), watermark)])
     except StoreError as error:
         flaws.append(str(error))
-    return Verified(sound, flaws[:MOST_FLAWS])
+    return Verified(len(spans), flaws[:MOST_FLAWS])
 
 
 def repair(folder: Path) -> salvage.Salvaged:
-    """Save what can be saved and let the mark say so; the run must not be going on."""
-    config, mark = read_config(folder), read_watermark(folder)
+    """Save what can be saved and set the watermark to it; no process may be working on the run."""
+    config, watermark = read_config(folder), read_watermark(folder)
     game = _game(config)
     meta, referee = run_meta(config, game.players), Referee(game)
     try:
         with lock.hold(folder):
             saved = salvage.repair(
                 folder,
-                last_number=mark.number if mark else 0,
+                last_number=watermark.number if watermark else 0,
                 meta=meta,
                 is_sound=lambda stored: referee.flaw(stored) is None,
             )
-            with closing(open_read_only(folder)) as connection, closing(Watermark(folder)) as new_mark:
-                new_mark.write(read_kept(connection))
+            with closing(open_read_only(folder)) as connection, closing(Watermark(folder)) as new:
+                new.write(read_kept(connection))
     except OSError as error:
         raise AsyncplayError(f"{folder} cannot be repaired: {error.strerror}") from None
     return saved
@@ -81,8 +79,8 @@ def repair(folder: Path) -> salvage.Salvaged:
 
 def repair_lines(saved: salvage.Salvaged) -> list[str]:
     lines = [f"saved {saved.games:,} games", f"the old file is kept: {saved.old}"]
-    if saved.set_aside:
-        numbers = ", ".join(map(str, saved.set_aside[:MOST_RANGES]))
+    if saved.quarantined:
+        numbers = ", ".join(map(str, saved.quarantined[:MOST_RANGES]))
         lines.append(f"set aside what cannot be played again: number {numbers}; only the old file has it")
     if saved.lost:
         total = sum(found.stop - found.start for found in saved.lost)
@@ -93,23 +91,12 @@ def repair_lines(saved: salvage.Salvaged) -> list[str]:
 
 
 def as_ranges(ranges: Iterable[range]) -> str:
-    """Ascending numbers, briefly: 3, 5-9, 12; no more than a line can tell."""
-    told = [f"{found.start}-{found.stop - 1}" if found.stop > found.start + 1 else f"{found.start}" for found in ranges]
-    return ", ".join([*told[:MOST_RANGES], *(["..."] if told[MOST_RANGES:] else [])])
+    """Ascending numbers, briefly: 3, 5-9, 12; at most MOST_RANGES of them."""
+    texts = [
+        f"{found.start}-{found.stop - 1}" if found.stop > found.start + 1 else f"{found.start}" for found in ranges
+    ]
+    return ", ".join([*texts[:MOST_RANGES], *(["..."] if texts[MOST_RANGES:] else [])])
 
 
 def _game(config: Config) -> GameSpec:
     return games.load(config.game.name, config.game.options)
-
-
-def _missing(numbers: list[int]) -> list[str]:
-    """Gaps in what should be 1, 2, 3 and so on."""
-    missing = salvage.gaps(numbers, max(numbers, default=0))
-    return [f"missing: number {as_ranges(missing)}"] if missing else []
-
-
-def _misplaced(spans: list[salvage.Span]) -> list[str]:
-    placed = set(salvage.in_place(spans))
-    return [
-        f"game {span[0]}: its rows are not behind those of the games before" for span in spans if span not in placed
-    ]

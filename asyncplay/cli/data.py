@@ -73,7 +73,7 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
         saved = room.repair(run)
         lost = [[found.start, found.stop - 1] for found in saved.lost]
         result["repaired"] = {"games": saved.games, "lost": lost, "cut_short": saved.cut_short}
-        result["set_aside"] = saved.set_aside
+        result["set_aside"] = saved.quarantined
         result["old"] = str(saved.old)
         lines += room.repair_lines(saved)
     _tell([json_format.dumps(result)] if json else lines)

@@ -34,7 +34,7 @@ class Salvaged(NamedTuple):
 
     games: int
     lost: list[range]  # numbers of games that are known to have been there
-    set_aside: list[int]  # of these, the games that are there and cannot be played again; the old file has them
+    quarantined: list[int]  # of these, the games that are there and cannot be played again; the old file has them
     notes: dict[str, int]  # rows of each small table
     cut_short: list[str]  # small tables that could not be read to their end
     old: Path  # the damaged file, kept

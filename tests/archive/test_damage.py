@@ -158,7 +158,7 @@ def test_100_kinds_of_harm_to_the_pages_are_noticed_or_changed_nothing_and_repai
         after = games_of(folder)
         assert after == {number: before[number] for number in after}
         assert numbers_of(saved.lost) == [number for number in before if number not in after]
-        assert saved.set_aside == []
+        assert saved.quarantined == []
         assert verify(folder, ignore).flaws in ([], [f"missing: number {as_ranges(saved.lost)}"])
         saved_games += saved.games
     assert noticed > 50

@@ -1,6 +1,5 @@
-"""What a page needs of a run, read from its store in one go."""
+"""What the report needs of a run, read from its store in one transaction."""
 
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from asyncplay.data.store import read_meta
 
 
 class Material(NamedTuple):
-    """One run. Times are seconds from ``began_s``, the first thing that was stored."""
+    """One run. Times of metrics are seconds from ``began_s``, the time of its first entry."""
 
     run: str
     began_s: float
@@ -37,26 +36,33 @@ def lines_of(material: Material, *names: str) -> list[Line]:
 
 
 def flow_of(material: Material, ending: str) -> list[Line]:
-    """Whatever the run counts: rows_per_s, games_per_min and the like."""
+    """All throughput metrics with this ending: rows_per_s, games_per_min and the like."""
     names = [name for name in material.metrics if name.startswith("throughput/") and name.endswith(ending)]
     return lines_of(material, *names)
 
 
 def strengths_of(material: Material) -> list[Mark]:
-    """Results of matches with their intervals; else whatever strength was measured, as exploitability is."""
-    matches = [event for event in material.events if event.kind == "arena" and _has(event, "score")]
-    if matches:
-        return [_match_mark(event, material.began_s) for event in matches]
-    found = {name: points for name, points in material.metrics.items() if name.startswith("strength/")}
-    return [
+    """Results of matches with their intervals; without matches the measured strength, such as exploitability.
+
+    An opponent that is an earlier version differs each time: all of them share a name.
+    """
+    marks = []
+    for event in material.events:
+        if event.kind == "arena" and _has(event, "score"):
+            against, score = str(event.data.get("against", "")), float(event.data["score"])
+            name = "an earlier version" if against.startswith("version") else against
+            low, high = (float(event.data[bound]) if _has(event, bound) else score for bound in ("low", "high"))
+            marks.append(Mark(name, event.time_s - material.began_s, score, low, high))
+    return marks or [
         Mark(name.removeprefix("strength/"), time_s, value, value, value)
-        for name, points in found.items()
+        for name, points in material.metrics.items()
+        if name.startswith("strength/")
         for time_s, value in thinned(changes(points))
     ]
 
 
 def changes(points: list[Point]) -> list[Point]:
-    """Without those that repeat the one before: what is measured now and then is recorded each interval."""
+    """Without points that repeat the one before: what is measured now and then is recorded each interval."""
     return points[:1] + [point for before, point in pairwise(points) if point[1] != before[1]]
 
 
@@ -91,16 +97,3 @@ def _ended_trials(material: Material) -> list[StoredEvent]:
 
 def _has(event: StoredEvent, name: str) -> bool:
     return is_figure(event.data.get(name))
-
-
-def clock(time_s: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_s))
-
-
-def _match_mark(event: StoredEvent, began_s: float) -> Mark:
-    """An opponent that is an earlier version of oneself is another one each time: they share a name."""
-    against = str(event.data.get("against", ""))
-    name = "an earlier version" if against.startswith("version") else against
-    score = float(event.data["score"])
-    low, high = (float(event.data[bound]) if _has(event, bound) else score for bound in ("low", "high"))
-    return Mark(name, event.time_s - began_s, score, low, high)

@@ -1,6 +1,5 @@
 """The page: one HTML file with everything in it."""
 
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from asyncplay.archive.report import gather as source
 from asyncplay.archive.report.gather import Material, gather
 from asyncplay.archive.report.plots import bar_plot, line_plot, mark_plot
-from asyncplay.archive.summary import as_lines
+from asyncplay.archive.summary import as_lines, clock
 from asyncplay.errors import AsyncplayError
 from asyncplay.rundir.layout import refuse_own
 
@@ -44,7 +43,7 @@ class Card(NamedTuple):
 
 
 def write_report(run: Path, target: Path) -> None:
-    """Into another file than those of the run itself; one that is a link or no file is written into only elsewhere."""
+    """Write the page to ``target``, which is no file of the run; in the run's folder only to a regular file."""
     refuse_own(target, run)
     if target.parent == run and (target.is_symlink() or (target.exists() and not target.is_file())):
         raise AsyncplayError(f"{target} is no regular file; remove it, or say --out FILE")
@@ -56,9 +55,15 @@ def write_report(run: Path, target: Path) -> None:
 
 
 def page(material: Material) -> str:
-    """The policy forbids every request: what is not in the file does not exist for it."""
+    """The page forbids every request by its policy: it needs no other file."""
     title = f"asyncplay: {material.summary.game}, {material.run}"
-    sections = "\n".join(_section(panel) for panel in panels(material))
+    sections = "\n".join(
+        f"<section>\n<h2>{escape(card.title)}</h2>\n{card.plot}\n{card.below}</section>" for card in panels(material)
+    )
+    events = "".join(
+        f"<tr><td>{clock(event.time_s)}</td><td>{escape(event.kind)}</td><td>{escape(event.text)}</td></tr>"
+        for event in material.events[-LATEST_EVENTS:]
+    )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -71,68 +76,39 @@ def page(material: Material) -> str:
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p>From {source.clock(material.began_s)}; the games that were stored:</p>
+<p>From {clock(material.began_s)}; the games that were stored:</p>
 <pre>{escape(chr(10).join(as_lines(material.summary)))}</pre>
 <main>
 {sections}
 </main>
 <h2>Events</h2>
-{_events(material)}
+<table>{events}</table>
 </body>
 </html>
 """
 
 
 def panels(material: Material) -> list[Card]:
-    none = "nothing was recorded"
+    """All plots, in the order of the page."""
+    none, no_games = "nothing was recorded", "no games yet"
+    flow, work = source.flow_of(material, "_per_s"), source.flow_of(material, "_per_min")
+    batches = source.lines_of(material, "batch/mean_rows")
+    losses = source.lines_of(material, "learn/policy_loss", "learn/value_loss")
+    strengths, no_strengths = source.strengths_of(material), "no arena and no exploitability yet"
+    seats, ends = source.seats_of(material), source.ends_of(material)
+    trials, no_trials = source.trials_of(material), "no setting was changed while it ran"
+    items = "".join(f"<li>{escape(text)}</li>" for text in source.trial_texts(material))
     return [
-        Card("Throughput", line_plot("throughput", source.flow_of(material, "_per_s"), unit="per s", nothing=none)),
-        Card("Work done", line_plot("work", source.flow_of(material, "_per_min"), unit="per min", nothing=none)),
-        Card("Batch sizes", _batches(material)),
-        Card("Loss", _losses(material)),
-        Card("Strength", _strength(material)),
-        Card("Win rate by seat, 95 % intervals", _seats(material)),
-        Card("How games end", bar_plot("ends", source.ends_of(material), unit="games", nothing="no games yet")),
-        Card("Tuning trials", _trials(material), _listed(source.trial_texts(material))),
+        Card("Throughput", line_plot("throughput", flow, unit="per s", nothing=none)),
+        Card("Work done", line_plot("work", work, unit="per min", nothing=none)),
+        Card("Batch sizes", line_plot("batches", batches, unit="rows", nothing="this run asks no network")),
+        Card("Loss", line_plot("loss", losses, unit="nats, squares", nothing="this run trains no network")),
+        Card("Strength", mark_plot("strength", strengths, unit="", nothing=no_strengths)),
+        Card("Win rate by seat, 95 % intervals", bar_plot("seats", seats, unit="share", nothing=no_games)),
+        Card("How games end", bar_plot("ends", ends, unit="games", nothing=no_games)),
+        Card(
+            "Tuning trials",
+            bar_plot("trials", trials, unit="% of throughput", nothing=no_trials),
+            f"<ol>{items}</ol>\n" if items else "",
+        ),
     ]
-
-
-def _batches(material: Material) -> str:
-    lines = source.lines_of(material, "batch/mean_rows")
-    return line_plot("batches", lines, unit="rows", nothing="this run asks no network")
-
-
-def _losses(material: Material) -> str:
-    lines = source.lines_of(material, "learn/policy_loss", "learn/value_loss")
-    return line_plot("loss", lines, unit="nats, squares", nothing="this run trains no network")
-
-
-def _strength(material: Material) -> str:
-    return mark_plot("strength", source.strengths_of(material), unit="", nothing="no arena and no exploitability yet")
-
-
-def _seats(material: Material) -> str:
-    return bar_plot("seats", source.seats_of(material), unit="share", nothing="no games yet")
-
-
-def _trials(material: Material) -> str:
-    bars = source.trials_of(material)
-    return bar_plot("trials", bars, unit="% of throughput", nothing="no setting was changed while it ran")
-
-
-def _section(panel: Card) -> str:
-    return f"<section>\n<h2>{escape(panel.title)}</h2>\n{panel.plot}\n{panel.below}</section>"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
-    return f"<ol>{items}</ol>\n" if items else ""
-
-
-def _events(material: Material) -> str:
-    """The latest ones."""
-    rows = [
-        f"<tr><td>{source.clock(event.time_s)}</td><td>{escape(event.kind)}</td><td>{escape(event.text)}</td></tr>"
-        for event in material.events[-LATEST_EVENTS:]
-    ]
-    return f"<table>{''.join(rows)}</table>"

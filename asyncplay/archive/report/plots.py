@@ -7,18 +7,18 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import NamedTuple
 
-from asyncplay.archive.report.scale import Scale, brief, fit, fit_wide, ticks
+from asyncplay.archive.report.scale import Scale, brief, fit, fit_wide, ticks, time_unit
 
 WIDTH, HEIGHT = 640, 260
 LEFT, RIGHT, TOP, BOTTOM = 62, 24, 30, 30
 MOST_POINTS = 600
-GAP = 10  # a line is broken where nothing came for so many usual intervals
+GAP = 10  # a line is broken where so many median intervals have no point
 
 Point = tuple[float, float]
 
 
 class Line(NamedTuple):
-    """Named values over time, in seconds from the run's begin."""
+    """Named values over time, in seconds from the start of the run."""
 
     name: str
     points: Sequence[Point]
@@ -34,7 +34,7 @@ class Bar(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A measured value at a moment, with its interval."""
+    """A value measured at one time, with its interval."""
 
     name: str
     time_s: float
@@ -44,7 +44,7 @@ class Mark(NamedTuple):
 
 
 def line_plot(key: str, lines: Sequence[Line], *, unit: str, nothing: str) -> str:
-    """Lines over time, a colour each; ``nothing`` is said where there are no points."""
+    """Lines over time, a colour each; without points the plot shows the text ``nothing``."""
     lines = [Line(name, thinned(points)) for name, points in lines if points]
     if not lines:
         return _empty(key, nothing)
@@ -66,7 +66,13 @@ def mark_plot(key: str, marks: Sequence[Mark], *, unit: str, nothing: str) -> st
     for colour, name in enumerate(names):
         own = [mark for mark in marks if mark.name == name]
         drawn.append(_path([(mark.time_s, mark.value) for mark in own], across, up, colour))
-        drawn += [_whisker(across.place(mark.time_s), mark, up, colour) for mark in own]
+        for mark in own:
+            x, y = across.place(mark.time_s), up.place(mark.value)
+            low, high = up.place(mark.low), up.place(mark.high)
+            drawn.append(
+                f'<line class="whisker c{colour % 6}" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
+                f'<circle class="dot c{colour % 6}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+            )
     return _svg(key, [*drawn, *_legend(names)])
 
 
@@ -76,10 +82,20 @@ def bar_plot(key: str, bars: Sequence[Bar], *, unit: str, nothing: str) -> str:
         return _empty(key, nothing)
     bounds = [bound for bar in bars for bound in (bar.value, bar.low, bar.high) if bound is not None]
     up = fit(bounds, HEIGHT - BOTTOM, TOP)
-    room = (WIDTH - LEFT - RIGHT) / len(bars)
+    step, zero = (WIDTH - LEFT - RIGHT) / len(bars), up.place(0.0)
+    width = min(0.6 * step, 80.0)
     drawn = _rules(up, unit)
     for place, bar in enumerate(bars):
-        drawn += _bar(bar, LEFT + (place + 0.5) * room, room, up)
+        centre, y = LEFT + (place + 0.5) * step, up.place(bar.value)
+        top, height = min(y, zero), abs(zero - y)
+        drawn += [
+            f'<rect class="bar" x="{centre - width / 2:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"/>',
+            f'<text class="x" x="{centre:.1f}" y="{HEIGHT - BOTTOM + 16}">{escape(bar.name)}</text>',
+            f'<text class="x value" x="{centre + width / 4:.1f}" y="{top - 3:.1f}">{brief(bar.value)}</text>',
+        ]
+        if bar.low is not None and bar.high is not None:
+            low, high = up.place(bar.low), up.place(bar.high)
+            drawn.append(f'<line class="whisker" x1="{centre:.1f}" x2="{centre:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>')
     return _svg(key, drawn)
 
 
@@ -120,13 +136,6 @@ def _frame(across: Scale, up: Scale, unit: str) -> list[str]:
     return [*_rules(up, unit), *below]
 
 
-def time_unit(span_s: float) -> tuple[float, str]:
-    for size, name in ((86_400.0, "d"), (3600.0, "h"), (60.0, "min")):
-        if span_s >= 2 * size:
-            return size, name
-    return 1.0, "s"
-
-
 def _rules(up: Scale, unit: str) -> list[str]:
     drawn = [f'<text class="unit" x="4" y="12">{escape(unit)}</text>']
     for tick in ticks(up):
@@ -144,28 +153,6 @@ def _path(points: Sequence[Point], across: Scale, up: Scale, colour: int) -> str
         for place, (x, y) in enumerate(points)
     ]
     return f'<path class="line c{colour % 6}" d="{"".join(words)}"/>'
-
-
-def _whisker(x: float, mark: Mark, up: Scale, colour: int) -> str:
-    low, high, y = up.place(mark.low), up.place(mark.high), up.place(mark.value)
-    return (
-        f'<line class="whisker c{colour % 6}" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
-        f'<circle class="dot c{colour % 6}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
-    )
-
-
-def _bar(bar: Bar, centre: float, room: float, up: Scale) -> list[str]:
-    width, zero, y = min(0.6 * room, 80.0), up.place(0.0), up.place(bar.value)
-    top, height = min(y, zero), abs(zero - y)
-    drawn = [
-        f'<rect class="bar" x="{centre - width / 2:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"/>',
-        f'<text class="x" x="{centre:.1f}" y="{HEIGHT - BOTTOM + 16}">{escape(bar.name)}</text>',
-        f'<text class="x value" x="{centre + width / 4:.1f}" y="{top - 3:.1f}">{brief(bar.value)}</text>',
-    ]
-    if bar.low is not None and bar.high is not None:
-        low, high = up.place(bar.low), up.place(bar.high)
-        drawn.append(f'<line class="whisker" x1="{centre:.1f}" x2="{centre:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>')
-    return drawn
 
 
 def _legend(names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""From values to places on a plot, and where the axis says something."""
+"""From values to coordinates on a plot, and the labels of an axis."""
 
 import math
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Scale(NamedTuple):
 
 
 def fit(values: Iterable[float], start: float, end: float, *, has_zero: bool = True) -> Scale:
-    """An axis that has room for all values and ends at round numbers."""
+    """An axis that covers all values and ends at round numbers."""
     finite = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = min(finite), max(finite)
     if has_zero:
@@ -36,8 +36,8 @@ def fit(values: Iterable[float], start: float, end: float, *, has_zero: bool = T
 
 
 def fit_wide(values: Iterable[float], start: float, end: float) -> Scale:
-    """A logarithmic axis from one power of ten to another where values are far apart, as what shrinks towards zero is;
-    else a linear one."""
+    """A logarithmic axis between powers of ten where positive values are far apart, as of a quantity that falls towards
+    zero; else a linear one."""
     wide = [value for value in values if math.isfinite(value)]
     if not wide or min(wide) <= 0 or max(wide) < WIDE * min(wide):
         return fit(wide, start, end)
@@ -63,7 +63,15 @@ def brief(value: float) -> str:
     return f"{value:.4g}"
 
 
+def time_unit(span_s: float) -> tuple[float, str]:
+    """Seconds and name of the unit in which a span of time is written."""
+    for size, name in ((86_400.0, "d"), (3600.0, "h"), (60.0, "min")):
+        if span_s >= 2 * size:
+            return size, name
+    return 1.0, "s"
+
+
 def _step(span: float) -> float:
-    """The round number that parts a span into about N_TICKS."""
+    """The round number that divides a span into about N_TICKS."""
     power: float = 10 ** math.floor(math.log10(span / N_TICKS))
     return next(power * step for step in STEPS if power * step * N_TICKS >= span * (1 - 1e-9))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.archive.report.plots import Bar, Line, Mark, bar_plot, line_plot, mark_plot, thinned, time_unit
-from asyncplay.archive.report.scale import Scale, brief, fit, fit_wide, ticks
+from asyncplay.archive.report.plots import Bar, Line, Mark, bar_plot, line_plot, mark_plot, thinned
+from asyncplay.archive.report.scale import Scale, brief, fit, fit_wide, ticks, time_unit
 
 NUMBERS = st.floats(-1e12, 1e12, allow_nan=False)
 
