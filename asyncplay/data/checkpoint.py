@@ -8,7 +8,7 @@ renamed, so a process killed at any moment leaves the old ones alone. Nothing in
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ MANIFEST_BYTES, MOST_DIGITS = 1 << 16, 19
 
 
 class Checkpoint(NamedTuple):
-    """What a checkpoint holds. Nobody writes into the arrays while it is being saved."""
+    """What a checkpoint holds. Its arrays must not change while it is being saved."""
 
     arrays: Mapping[str, Array]
     state: Mapping[str, Any]  # what JSON can say
@@ -49,17 +49,23 @@ class Damaged(AsyncplayError):
 
 
 def save(folder: Path, snapshot: Checkpoint, keep: CheckpointSettings = DEFAULT) -> int:
-    """Write the next checkpoint below ``folder``, let go of old ones and return its number; OSError if it cannot, and
-    then nothing of it takes up room."""
+    """Write the next checkpoint below ``folder``, remove outdated ones and return its number.
+
+    OSError if it cannot be written; nothing of it is left then.
+    """
     if not folder.is_dir():
         folder.mkdir()
         disk.sync(folder.parent)  # or a power cut may take the folder with all that is in it
-    _remove_leftovers(folder)
+    for name in (DRAFT, DISCARDED):
+        disk.remove(folder / name)  # left over from a save that was cut short
     number = max(numbers(folder), default=0) + 1
+    arrays = {name: np.asarray(array, order="C") for name, array in snapshot.arrays.items()}
+    files = {ARRAYS: safetensors_numpy.save(arrays), STATE: json.dumps(snapshot.state).encode()}
+    files[MANIFEST] = _manifest({name: [len(data), _digest(data)] for name, data in files.items()})
     draft = folder / DRAFT
     draft.mkdir()
     try:
-        for name, data in _files(snapshot).items():
+        for name, data in files.items():
             disk.write(draft / name, data)
         disk.sync(draft)
     except OSError:
@@ -67,16 +73,27 @@ def save(folder: Path, snapshot: Checkpoint, keep: CheckpointSettings = DEFAULT)
         raise
     draft.rename(folder / f"{number:06d}")
     disk.sync(folder)
-    for old in _outdated(numbers(folder), keep):
-        (folder / f"{old:06d}").rename(folder / DISCARDED)
-        shutil.rmtree(folder / DISCARDED)
+    *older, _ = numbers(folder)
+    recent = set(older[len(older) + 1 - keep.keep_last :])
+    for old in older:
+        if old not in recent and not (keep.keep_every and old % keep.keep_every == 0):
+            (folder / f"{old:06d}").rename(folder / DISCARDED)
+            shutil.rmtree(folder / DISCARDED)
     return number
 
 
 def load(path: Path) -> Checkpoint:
-    """Read one checkpoint, or raise Damaged; what comes back is what was saved, to the bit."""
-    listed = _manifest(path)
-    data = {name: _checked(path / name, *listed[name]) for name in (ARRAYS, STATE)}
+    """Read one checkpoint, or raise Damaged; the result equals what was saved, to the bit."""
+    text = _read(path / MANIFEST, MANIFEST_BYTES)
+    try:
+        known = json.loads(text)
+        listed, number = known["files"], known["format"]
+        sizes = {name: (int(listed[name][0]), str(listed[name][1])) for name in (ARRAYS, STATE)}
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
+        raise Damaged(f"{path} is damaged: {MANIFEST} cannot be understood") from None
+    if number != FORMAT or text != _manifest(listed) or len(listed) != len(sizes):
+        raise Damaged(f"{path} is damaged: {MANIFEST} is not what was written, or of another format than {FORMAT}")
+    data = {name: _checked(path / name, *sizes[name]) for name in (ARRAYS, STATE)}
     try:
         arrays = safetensors_numpy.load(data[ARRAYS])
         state = json.loads(data[STATE])
@@ -88,7 +105,7 @@ def load(path: Path) -> Checkpoint:
 
 
 class State(BaseModel):
-    """The plain values of a kind of run, as they must be for it to go on."""
+    """The plain values of a kind of run, as a checkpoint must have them."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -98,7 +115,7 @@ Kind = TypeVar("Kind", bound=State)
 
 
 def understand(kind: type[Kind], snapshot: Checkpoint) -> Kind:
-    """The plain values, checked: digests prove nothing of where a checkpoint comes from."""
+    """The plain values, checked: digests do not prove which program wrote a checkpoint."""
     try:
         return kind.model_validate(snapshot.state)
     except ValidationError as error:
@@ -127,30 +144,10 @@ def numbers(folder: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < MOST_DIGITS)
 
 
-def _files(snapshot: Checkpoint) -> dict[str, bytes]:
-    arrays = {name: np.asarray(array, order="C") for name, array in snapshot.arrays.items()}
-    data = {ARRAYS: safetensors_numpy.save(arrays), STATE: json.dumps(snapshot.state).encode()}
-    listed = {name: [len(content), _digest(content)] for name, content in data.items()}
-    return data | {MANIFEST: _to_manifest(listed)}
-
-
-def _to_manifest(listed: Mapping[str, Any]) -> bytes:
-    """There is one way to write it: a manifest which reads the same but looks different is damaged."""
+def _manifest(listed: Mapping[str, Any]) -> bytes:
+    """The only way to write a manifest: one with the same values that looks different is damaged."""
     body = {"format": FORMAT, "files": listed}
     return json.dumps(body | {"sha256": _digest(json.dumps(body).encode())}, indent=1).encode()
-
-
-def _manifest(path: Path) -> Mapping[str, tuple[int, str]]:
-    data = _read(path / MANIFEST, MANIFEST_BYTES)
-    try:
-        known = json.loads(data)
-        listed, number = known["files"], known["format"]
-        sizes = {name: (int(listed[name][0]), str(listed[name][1])) for name in (ARRAYS, STATE)}
-    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
-        raise Damaged(f"{path} is damaged: {MANIFEST} cannot be understood") from None
-    if number == FORMAT and data == _to_manifest(listed) and len(listed) == len(sizes):
-        return sizes
-    raise Damaged(f"{path} is damaged: {MANIFEST} is not what was written, or of another format than {FORMAT}")
 
 
 def _checked(path: Path, size: int, digest: str) -> bytes:
@@ -171,17 +168,3 @@ def _read(path: Path, most_bytes: int) -> bytes:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Of a save that was cut short."""
-    for name in (DRAFT, DISCARDED):
-        disk.remove(folder / name)
-
-
-def _outdated(known: Iterable[int], keep: CheckpointSettings) -> Iterator[int]:
-    *older, _ = known
-    recent = set(older[len(older) + 1 - keep.keep_last :])
-    return (
-        number for number in older if number not in recent and not (keep.keep_every and number % keep.keep_every == 0)
-    )

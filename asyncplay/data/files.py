@@ -1,4 +1,4 @@
-"""Files that last through a power cut, and files as they may be found: anything may be in the place of one."""
+"""Files that survive a power cut; and checked reading, as anything may be in the place of a file."""
 
 import errno
 import os
@@ -8,7 +8,8 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
-    """All of it is on the disk on return; its name lasts once the folder is synced. What does not fit takes no room."""
+    """On return all data is on the disk; the name is durable once the folder is synced. Nothing is left of a file that
+    does not fit."""
     path.unlink(missing_ok=True)  # left over, or a link that would lead elsewhere
     try:
         with path.open("xb") as file:
@@ -20,8 +21,14 @@ def write(path: Path, data: bytes) -> None:
         raise
 
 
+def replace(path: Path, data: bytes, draft: Path) -> None:
+    """Write a file whole or not at all; ``draft`` is a name of the same file system for the time being."""
+    write(draft, data)
+    draft.rename(path)
+
+
 def remove(path: Path) -> None:
-    """Whatever it is and all that is in it; of a link only the link."""
+    """Remove a file or a folder with all that is in it; of a link only the link."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -29,7 +36,7 @@ def remove(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make a file's content last, or the names in a folder."""
+    """Make the content of a file durable, or the names in a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -38,7 +45,7 @@ def sync(path: Path) -> None:
 
 
 def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
-    """A descriptor of a regular file, never of what a link or a pipe puts in its place; OSError says why not."""
+    """A descriptor of a regular file, never of a link or a pipe in its place; OSError says why not."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, f"{path.name} is a symbolic link")
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -47,7 +54,7 @@ def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
 
 
 def check_file(path: Path, most_bytes: int) -> None:
-    """OSError unless it can be read to its end: a regular file or a link to one, and not larger than it can be."""
+    """OSError unless the path is a regular file or a link to one, of at most ``most_bytes``."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
@@ -56,6 +63,6 @@ def check_file(path: Path, most_bytes: int) -> None:
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """All of a regular file; OSError where there is none, or one larger than it can be."""
+    """All of a regular file; OSError where there is none, or a larger one than ``most_bytes``."""
     check_file(path, most_bytes)
     return path.read_bytes()

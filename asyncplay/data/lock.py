@@ -1,4 +1,4 @@
-"""One coordinator a run folder."""
+"""One coordinator for each run folder."""
 
 import os
 import sys
@@ -12,6 +12,8 @@ from asyncplay.errors import AsyncplayError
 if sys.platform != "win32":
     import fcntl
 
+FILE = "lock"
+
 
 class InUse(AsyncplayError):
     """Another process works on this run."""
@@ -19,14 +21,20 @@ class InUse(AsyncplayError):
 
 @contextmanager
 def hold(folder: Path) -> Iterator[None]:
-    """Keep others out while inside; InUse names who is there already.
+    """Keep other processes out while inside; InUse names the one that is there already.
 
-    The system lets go of the lock when its process ends, however it ends: a lock file that is left over is no
-    obstacle. It stays in the folder, as removing it would let two in at once.
+    The system releases the lock when its process ends, however it ends: a lock file that is left over is no obstacle.
+    It stays in the folder, as removing it would let two processes in at once.
     """
-    descriptor = open_file(folder / "lock", os.O_RDWR | os.O_CREAT)
+    descriptor = open_file(folder / FILE, os.O_RDWR | os.O_CREAT)
     try:
-        _take(descriptor, folder)
+        if sys.platform != "win32":
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                owner = _owner(descriptor) or "that has just started"
+                message = f"{folder} is in use by process {owner}; stop it first, or take another folder"
+                raise InUse(message) from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
@@ -35,27 +43,21 @@ def hold(folder: Path) -> Iterator[None]:
 
 
 def holder(folder: Path) -> str | None:
-    """Who works on this run now, by pid, or None; changes nothing."""
+    """The pid of the process that works on this run now, or None; changes nothing."""
     if sys.platform == "win32":
         return None
     try:
-        descriptor = open_file(folder / "lock", os.O_RDONLY)
+        descriptor = open_file(folder / FILE, os.O_RDONLY)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return os.read(descriptor, 32).decode(errors="replace").strip()
+        return _owner(descriptor)
     finally:
         os.close(descriptor)
     return None
 
 
-def _take(descriptor: int, folder: Path) -> None:
-    if sys.platform == "win32":
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        owner = os.read(descriptor, 32).decode(errors="replace").strip() or "that has just started"
-        raise InUse(f"{folder} is in use by process {owner}; stop it first, or take another folder") from None
+def _owner(descriptor: int) -> str:
+    return os.read(descriptor, 32).decode(errors="replace").strip()

@@ -1,4 +1,4 @@
-"""Average policies of a tabular run as files that anybody can read: one safetensors file for each moment."""
+"""Average policies of a tabular run: one safetensors file for each time they are saved."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,6 @@ def save_policy(run_folder: Path, iterations: int, arrays: Mapping[str, Array]) 
     """Write ``policies/ITERATIONS.safetensors`` whole or not at all."""
     place = run_folder / FOLDER
     place.mkdir(exist_ok=True)
-    draft, path = place / "draft", place / f"{iterations:015d}.safetensors"
-    disk.write(draft, save(dict(arrays)))
-    draft.rename(path)
+    path = place / f"{iterations:015d}.safetensors"
+    disk.replace(path, save(dict(arrays)), draft=place / "draft")
     return path

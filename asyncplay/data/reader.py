@@ -1,4 +1,4 @@
-"""What others read of a run's store, also while the run goes on: one moment of it, and nothing changes."""
+"""Reading a run's store, also while the run goes on: a consistent snapshot, and nothing in the folder changes."""
 
 import json
 import sqlite3
@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from asyncplay.data import lock
+from asyncplay.data.schema import GAME_COLUMNS
 from asyncplay.data.store import FILE, Malformed, StoreError, open_read_only, row_crc, text, unusable, whole
 
-COLUMNS = (
-    "number, unit, time, worker, seed, seats, length, reason, returns, outcome, "
-    "lowest_version, highest_version, first_row, rows, record, crc"
-)
 LATEST_S = 253_402_300_800  # the end of the year 9999
 MOST_SEATS = 64
 LARGEST = 1e30  # figure; its square is one too
 
 
 class StoredGame(NamedTuple):
-    """A row of games as it is stored."""
+    """An entry of the table games as it is stored."""
 
     number: int
     unit: int
@@ -42,7 +39,7 @@ class StoredGame(NamedTuple):
 
     @property
     def is_intact(self) -> bool:
-        """Whether the row is the one that was written; in a damaged file a column may hold anything."""
+        """Whether the entry is the one that was written; in a damaged file a column may hold anything."""
         try:
             return row_crc(self[:-1]) == self.crc
         except TypeError:
@@ -50,7 +47,7 @@ class StoredGame(NamedTuple):
 
     @property
     def flaw(self) -> str | None:
-        """What is wrong with the row by itself; a checksum proves nothing of where a row comes from."""
+        """What is wrong with the entry by itself; a checksum does not prove which program wrote it."""
         if not self.is_intact:
             return "its checksum is wrong: the file has changed since it was written"
         counts = (self.number, self.unit, self.worker, self.length, self.first_row, self.rows)
@@ -73,7 +70,7 @@ class StoredGame(NamedTuple):
 
 
 class GameFilter(NamedTuple):
-    """Which games; what is None does not matter."""
+    """Which games; a field that is None restricts nothing."""
 
     first_version: int | None = None
     last_version: int | None = None
@@ -119,10 +116,9 @@ class Tallies(NamedTuple):
 
 @contextmanager
 def reading(folder: Path, *, is_live: bool = False) -> Iterator[sqlite3.Connection]:
-    """One moment of a run's store; StoreError where it cannot be read, now or on the way.
+    """A snapshot of a run's store; StoreError where it cannot be read, now or on the way.
 
-    ``is_live``: it belongs to a run that goes on in this process. Nothing changes in the folder of any other run that
-    nobody works on.
+    ``is_live``: the run goes on in this process. The folder of any other run that no process works on stays unchanged.
     """
     is_at_rest = not is_live and sys.platform != "win32" and lock.holder(folder) is None
     connection = open_read_only(folder, is_at_rest=is_at_rest)
@@ -138,7 +134,7 @@ def reading(folder: Path, *, is_live: bool = False) -> Iterator[sqlite3.Connecti
 
 
 def _check_rest(folder: Path, was_at_rest: bool) -> None:
-    """Who reads without locks may have read what a run that began meanwhile was writing."""
+    """A reader without locks may have read what a run that began meanwhile was writing."""
     if was_at_rest and lock.holder(folder) is not None:
         raise StoreError(f"{folder / FILE}: the run went on while it was read; ask again")
 
@@ -172,10 +168,10 @@ def count_games(connection: sqlite3.Connection, choice: GameFilter = ALL) -> int
 
 
 def read_games(connection: sqlite3.Connection, choice: GameFilter = ALL) -> Iterator[StoredGame]:
-    """In the order of storing."""
+    """In the order in which they were stored."""
     clause, values = choice.clause()
-    for row in connection.execute(f"SELECT {COLUMNS} FROM games{clause}", values):
-        yield StoredGame(*row)
+    for entry in connection.execute(f"SELECT {GAME_COLUMNS} FROM games{clause}", values):
+        yield StoredGame(*entry)
 
 
 def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
@@ -198,7 +194,7 @@ def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
 
 
 class StoredEvent(NamedTuple):
-    """A row of events."""
+    """An entry of the table events."""
 
     time_s: float
     kind: str
@@ -206,9 +202,9 @@ class StoredEvent(NamedTuple):
     data: dict[str, Any]
 
 
-def as_event(row: Sequence[object]) -> StoredEvent:
-    """Malformed where no run has written that."""
-    number, time_s, kind, words, data = row
+def as_event(entry: Sequence[object]) -> StoredEvent:
+    """Malformed where no run has written it."""
+    number, time_s, kind, words, data = entry
     whole(number)
     try:
         facts = json.loads(text(data))
@@ -219,17 +215,17 @@ def as_event(row: Sequence[object]) -> StoredEvent:
     return StoredEvent(moment(time_s), text(kind), text(words), facts)
 
 
-def as_metric(row: Sequence[object]) -> tuple[str, float, float | None]:
-    """(name, time, value); Malformed where no run has written that."""
-    name, time_s, value = row
+def as_metric(entry: Sequence[object]) -> tuple[str, float, float | None]:
+    """(name, time, value); Malformed where no run has written it."""
+    name, time_s, value = entry
     if isinstance(value, int | float | None):
         return text(name), moment(time_s), value if is_figure(value) else None
     raise Malformed(f"{value!r:.80} is no number")
 
 
-def as_version(row: Sequence[object]) -> int:
-    """Malformed where no run has written that."""
-    version, time_s, step, games = row
+def as_version(entry: Sequence[object]) -> int:
+    """Malformed where no run has written it."""
+    version, time_s, step, games = entry
     moment(time_s)
     whole(step)
     whole(games)
@@ -241,37 +237,37 @@ NOTES: dict[str, tuple[str, Callable[[Sequence[object]], object]]] = {
     "events": ("SELECT number, time, kind, text, data FROM events", as_event),
     "metrics": ("SELECT name, time, value FROM metrics", as_metric),
 }
-"""The small tables: how their rows are read, and what makes sense of one."""
+"""The small tables: the query of their entries, and what checks one."""
 
 
 def read_events(connection: sqlite3.Connection) -> list[StoredEvent]:
-    return [as_event(row) for row in connection.execute(f"{NOTES['events'][0]} ORDER BY number")]
+    return [as_event(entry) for entry in connection.execute(f"{NOTES['events'][0]} ORDER BY number")]
 
 
 def read_metrics(connection: sqlite3.Connection) -> dict[str, list[tuple[float, float]]]:
-    """By name: (time, value), in order of time; what was no number is left out."""
+    """By name: (time, value), in order of time; values that are no numbers are left out."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for row in connection.execute(f"{NOTES['metrics'][0]} ORDER BY name, time"):
-        name, time_s, value = as_metric(row)
+    for entry in connection.execute(f"{NOTES['metrics'][0]} ORDER BY name, time"):
+        name, time_s, value = as_metric(entry)
         if value is not None:
             found.setdefault(name, []).append((time_s, value))
     return found
 
 
 def malformed_notes(connection: sqlite3.Connection) -> Iterator[str]:
-    """What is wrong with rows of the small tables."""
+    """What is wrong with entries of the small tables."""
     for table, (query, understand) in NOTES.items():
-        for row in connection.execute(query):
+        for entry in connection.execute(query):
             try:
-                understand(row)
+                understand(entry)
             except Malformed as error:
                 yield f"{table}: {error}"
 
 
 def last_event(connection: sqlite3.Connection) -> str | None:
     """The kind of the newest event."""
-    row = connection.execute("SELECT kind FROM events ORDER BY number DESC LIMIT 1").fetchone()
-    return None if row is None else text(row[0])
+    newest = connection.execute("SELECT kind FROM events ORDER BY number DESC LIMIT 1").fetchone()
+    return None if newest is None else text(newest[0])
 
 
 def last_version(connection: sqlite3.Connection) -> int | None:

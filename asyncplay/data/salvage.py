@@ -1,8 +1,8 @@
-"""Saving what can be saved of a damaged store into a sound one.
+"""Saves what can be saved of a damaged store into a sound one.
 
-Games are dug out page by page and believed only if their checksum is right, so that none comes back altered, and if
-they can be played again, so that a run can go on with them. The small tables have no checksums; what SQLite can read
-of them and makes sense comes over, up to the first place where it cannot.
+Games are dug out page by page. A game is copied only if its checksum is right, so that none comes back altered, and if
+it can be played again, so that a run can go on with it; an intact game that cannot is quarantined. The small tables
+have no checksums: their valid entries are copied up to the first one that SQLite cannot read.
 """
 
 import os
@@ -20,8 +20,9 @@ import psutil
 
 from asyncplay.data import files as disk
 from asyncplay.data.files import check_file
-from asyncplay.data.pages import Row, dig
-from asyncplay.data.reader import COLUMNS, NOTES, StoredGame
+from asyncplay.data.pages import dig
+from asyncplay.data.reader import NOTES, StoredGame
+from asyncplay.data.schema import GAME_COLUMNS
 from asyncplay.data.store import FILE, Malformed, open_store
 from asyncplay.errors import AsyncplayError
 
@@ -35,7 +36,7 @@ class Salvaged(NamedTuple):
     games: int
     lost: list[range]  # numbers of games that are known to have been there
     quarantined: list[int]  # of these, the games that are there and cannot be played again; the old file has them
-    notes: dict[str, int]  # rows of each small table
+    notes: dict[str, int]  # entries of each small table
     cut_short: list[str]  # small tables that could not be read to their end
     old: Path  # the damaged file, kept
 
@@ -47,52 +48,45 @@ def repair(folder: Path, *, last_number: int, meta: dict[str, str], is_sound: Ca
     whether a game can be played again. The caller holds the run's lock. A process that dies on the way leaves the
     damaged store where it was.
     """
-    old = _keep(folder / FILE)
-    draft = folder / DRAFT
+    old, draft = _keep(folder / FILE), folder / DRAFT
     disk.remove(draft)
     draft.mkdir()
-    store = open_store(draft, {**_read_meta(old), **meta})
-    with closing(store.connection) as target:
+    old_meta: dict[str, str] = {}
+    with suppress(sqlite3.DatabaseError):
+        old_meta = {str(key): str(value) for key, value in _read(old, "SELECT key, value FROM meta LIMIT 100")}
+    with closing(open_store(draft, {**old_meta, **meta}).connection) as target:
         target.execute("PRAGMA synchronous = OFF")  # the whole file is synced once, before it takes its place
-        numbers, set_aside = _save_games(old, target, is_sound)
+        numbers, quarantined = _save_games(old, target, is_sound)
         notes, cut_short = _save_notes(old, target)
-        target.execute("PRAGMA journal_mode = DELETE")  # one file to move; the next run takes up its log again
-    _put_in_place(draft / FILE, folder / FILE)
+        target.execute("PRAGMA journal_mode = DELETE")  # one file to move; the next run makes a new log
+    put_in_place(draft / FILE, folder / FILE)
     draft.rmdir()
     lost = gaps(numbers, max([last_number, *numbers]))
-    return Salvaged(len(numbers), lost, sorted(set_aside), notes, cut_short, old)
+    return Salvaged(len(numbers), lost, sorted(quarantined), notes, cut_short, old)
 
 
 def gaps(numbers: Iterable[int], last: int) -> list[range]:
-    """What ascending numbers leave out of 1 to ``last``; a forged one may leave out more than can be counted."""
+    """What ascending numbers leave out of 1 to ``last``, as ranges: a forged number may leave out very many."""
     ends = pairwise([0, *numbers, last + 1])
     return [range(before + 1, after) for before, after in ends if after > before + 1]
 
 
 def whole_games(path: Path) -> Iterator[StoredGame]:
     """Every game in a database file and its log that is as it was written; some come more than once."""
-    for row in dig(path):
-        game = _as_game(row)
-        if game is not None and game.is_intact:
-            yield game
-
-
-def _as_game(row: Row) -> StoredGame | None:
-    """The row as one of games, if it looks like one; SQLite keeps a whole REAL as an integer, its own number not
-    at all."""
-    number, columns = row
-    if len(columns) != len(StoredGame._fields) or not isinstance(columns[-2], bytes):
-        return None
-    time_s = columns[2]
-    if not isinstance(time_s, int | float):
-        return None
-    return StoredGame(number, columns[1], float(time_s), *columns[3:])  # type: ignore[arg-type]  # the checksum decides
+    for number, columns in dig(path):
+        if len(columns) != len(StoredGame._fields) or not isinstance(columns[-2], bytes):
+            continue
+        time_s = columns[2]
+        if isinstance(time_s, int | float):  # SQLite stores a whole REAL as an integer
+            game = StoredGame(number, columns[1], float(time_s), *columns[3:])  # type: ignore[arg-type]  # the checksum decides
+            if game.is_intact:
+                yield game
 
 
 def _save_games(
     old: Path, target: sqlite3.Connection, is_sound: Callable[[StoredGame], bool]
 ) -> tuple[list[int], set[int]]:
-    """The numbers of the games that came over, ascending, and of those that were set aside."""
+    """The numbers of the games that were copied, ascending, and of those that are quarantined."""
     places = ", ".join("?" * len(StoredGame._fields))
     saved, unsound = set[int](), set[int]()
     target.execute("BEGIN")
@@ -100,7 +94,7 @@ def _save_games(
         if game.number in saved:
             continue
         if game.flaw is None and is_sound(game):
-            target.execute(f"INSERT OR IGNORE INTO games ({COLUMNS}) VALUES ({places})", game)
+            target.execute(f"INSERT OR IGNORE INTO games ({GAME_COLUMNS}) VALUES ({places})", game)
             saved.add(game.number)
         else:
             unsound.add(game.number)
@@ -114,12 +108,12 @@ def _save_games(
 
 
 Span = tuple[int, int, int]
-"""A game's number, its first training row and the row behind its last."""
+"""A game's number, the number of its first example and the number behind its last."""
 
 
 def in_place(games: Sequence[Span]) -> list[Span]:
-    """As many games as can be, in order of their numbers, each with its rows behind those of the one before: a window
-    could not be filled again with the others."""
+    """As many games as can be, in order of their numbers, each with its examples behind those of the one before: a
+    replay window could not be filled again with the others."""
     ends, chains = list[int](), list[int]()  # the least end of a chain of so many games, and its last game
     before = list[int]()  # of each game in its chain
     for number, (_, first_row, end_row) in enumerate(games):
@@ -133,31 +127,25 @@ def in_place(games: Sequence[Span]) -> list[Span]:
         last = before[last]
     placed.reverse()
     while len(placed) > 1 and placed[-1][0] == placed[-2][0] + 1 and placed[-1][1] != placed[-2][2]:
-        placed.pop()  # nothing comes after the last one that would contradict it
+        placed.pop()  # no later game contradicts the last one
     return placed
 
 
 def _save_notes(old: Path, target: sqlite3.Connection) -> tuple[dict[str, int], list[str]]:
+    """How many entries each small table has now, and the tables that could not be read to their end."""
     saved, cut_short = {}, []
     for table, (query, understand) in NOTES.items():
         target.execute("BEGIN")
         try:
-            for row in _read(old, query):
+            for entry in _read(old, query):
                 with suppress(Malformed):
-                    understand(row)
-                    target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+                    understand(entry)
+                    target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(entry))})", entry)
         except sqlite3.DatabaseError:
             cut_short.append(table)
         target.execute("COMMIT")
         saved[table] = int(target.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
     return saved, cut_short
-
-
-def _read_meta(old: Path) -> dict[str, str]:
-    """Empty where it cannot be read."""
-    with suppress(sqlite3.DatabaseError):
-        return {str(key): str(value) for key, value in _read(old, "SELECT key, value FROM meta LIMIT 100")}
-    return {}
 
 
 def _read(path: Path, query: str) -> Iterator[tuple[object, ...]]:
@@ -184,8 +172,8 @@ def _copy(path: Path, new: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
-def _put_in_place(new: Path, path: Path) -> None:
-    """The old log goes first: it would be taken for the new file's."""
+def put_in_place(new: Path, path: Path) -> None:
+    """Rename a new store into its place. The old log goes first: SQLite would read it as the new file's."""
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     disk.sync(new)

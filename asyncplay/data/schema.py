@@ -1,7 +1,7 @@
 """The tables of run.sqlite; docs/schema.md says what each column means."""
 
 SCHEMA_VERSION = 1
-"""In PRAGMA user_version and in the table meta. Raised with every change that an older reader would stumble over."""
+"""In PRAGMA user_version and in the table meta. Raised with every change that an older reader cannot handle."""
 
 APPLICATION_ID = 0x61706C79
 """In PRAGMA application_id: "aply"."""
@@ -50,14 +50,14 @@ STATEMENTS = {
     PRIMARY KEY (name, time)
 ) WITHOUT ROWID""",
 }
-"""By name, as SQLite keeps them word for word."""
+"""By name; SQLite stores them word for word."""
 
 KNOWN_UNITS = "SELECT unit FROM games WHERE unit IN (SELECT value FROM json_each(?))"
-INSERT_GAME = """
-INSERT INTO games (number, unit, time, worker, seed, seats, length, reason, returns, outcome,
-    lowest_version, highest_version, first_row, rows, record, crc)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+GAME_COLUMNS = (
+    "number, unit, time, worker, seed, seats, length, reason, returns, outcome, "
+    "lowest_version, highest_version, first_row, rows, record, crc"
+)
+INSERT_GAME = f"INSERT INTO games ({GAME_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_VERSION = "INSERT OR REPLACE INTO versions (version, time, step, games) VALUES (?, ?, ?, ?)"
 INSERT_EVENT = "INSERT INTO events (time, kind, text, data) VALUES (?, ?, ?, ?)"
 INSERT_METRIC = "INSERT OR REPLACE INTO metrics (name, time, value) VALUES (?, ?, ?)"

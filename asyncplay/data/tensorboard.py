@@ -20,15 +20,16 @@ log = logging.getLogger(__name__)
 FOLDER = "tensorboard"
 FORMAT = b"brain.Event:2"
 MASK_DELTA, WORD = 0xA282EAD8, 0xFFFFFFFF
+DOUBLE, BYTES, FLOAT = 1, 2, 5  # wire types of protobuf; that of a whole number is 0
 LARGEST_FLOAT = 3.4028234663852886e38
-POLYNOMIAL = 0x82F63B78  # Castagnoli's, its bits turned round
+POLYNOMIAL = 0x82F63B78  # Castagnoli's, with its bits reversed
 
 
 class EventFile:
     """One file of a run; a resumed run writes another one, and TensorBoard shows them as one.
 
-    An event is written whole or not at all: a disk that is full costs the event, never the run. A file that cannot be
-    made is made with a later event.
+    An event is written whole or not at all: a full disk costs the event, never the run. A file that cannot be created
+    is created with a later event.
     """
 
     def __init__(self, run: Path) -> None:
@@ -38,16 +39,20 @@ class EventFile:
         self._append(b"")
 
     def write(self, time_s: float, step: int, values: Mapping[str, float]) -> None:
-        """Figures of one moment; ``step`` is what TensorBoard draws them over."""
-        summary = b"".join(_bytes(1, _bytes(1, name.encode()) + _float(2, value)) for name, value in values.items())
-        self._append(record(_double(1, time_s) + _number(2, step) + _bytes(5, summary)))
+        """Figures of one time; ``step`` is what TensorBoard draws them over."""
+        summary = b""
+        for name, value in values.items():
+            fitting = math.copysign(math.inf, value) if abs(value) > LARGEST_FLOAT else value
+            summary += _bytes(1, _bytes(1, name.encode()) + _varint(2 << 3 | FLOAT) + struct.pack("<f", fitting))
+        number = _varint(2 << 3) + _varint(step)
+        self._append(record(_double(1, time_s) + number + _bytes(5, summary)))
 
     def close(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
 
     def _append(self, event: bytes) -> None:
-        """What got there of an event that does not fit is cut off again, or written over by the next one that does."""
+        """The part of an event that does not fit is cut off again, or overwritten by the next event that does."""
         try:
             if self._descriptor < 0:
                 self._path.parent.mkdir(exist_ok=True)
@@ -81,35 +86,22 @@ def crc32c(data: bytes) -> int:
 
 
 def _masked(data: bytes) -> bytes:
-    """A checksum of data that contains checksums would be a poor one: so it is turned and moved."""
+    """The checksum rotated and shifted by a constant: one of data that contains checksums would be poor."""
     crc = crc32c(data)
     return struct.pack("<I", ((crc >> 15 | crc << 17) + MASK_DELTA) & WORD)
 
 
-def _table_entry(byte: int) -> int:
-    for _ in range(8):
-        byte = byte >> 1 ^ (POLYNOMIAL if byte & 1 else 0)
-    return byte
-
-
-_TABLE = [_table_entry(byte) for byte in range(256)]
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
+_TABLE = list(range(256))
+for _ in range(8):
+    _TABLE = [entry >> 1 ^ (POLYNOMIAL if entry & 1 else 0) for entry in _TABLE]
 
 
 def _double(field: int, value: float) -> bytes:
-    return _varint(field << 3 | 1) + struct.pack("<d", value)
+    return _varint(field << 3 | DOUBLE) + struct.pack("<d", value)
 
 
 def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _float(field: int, value: float) -> bytes:
-    fitting = math.copysign(math.inf, value) if abs(value) > LARGEST_FLOAT else value
-    return _varint(field << 3 | 5) + struct.pack("<f", fitting)
+    return _varint(field << 3 | BYTES) + _varint(len(value)) + value
 
 
 def _varint(value: int) -> bytes:

@@ -1,7 +1,7 @@
-"""A mark beside the database: how far it had come when games were last acknowledged.
+"""The watermark, a small file beside the database: how far the store had come when games were last acknowledged.
 
-The mark is written after a commit and before its acknowledgements. So a database that is behind its mark has lost
-games that somebody was told were safe: it was rolled back, cut or copied from an older one.
+It is written after a commit and before its acknowledgements. So a database that is behind its watermark has lost games
+that had been acknowledged: it was rolled back, cut or copied from an older one.
 """
 
 import errno
@@ -11,8 +11,9 @@ from pathlib import Path
 
 from asyncplay.data.entries import StorePosition
 from asyncplay.data.files import open_file, read_file
+from asyncplay.data.store import FILE as STORE
 
-FILE = "run.sqlite-mark"
+FILE = f"{STORE}-mark"
 
 
 class Watermark:
@@ -21,8 +22,8 @@ class Watermark:
     def __init__(self, folder: Path) -> None:
         self._descriptor = open_file(folder / FILE, os.O_RDWR | os.O_CREAT)
 
-    def write(self, kept: StorePosition) -> None:
-        line = _line(kept)
+    def write(self, position: StorePosition) -> None:
+        line = _line(position)
         if os.pwrite(self._descriptor, line, 0) != len(line):
             raise OSError(errno.ENOSPC, "there is no room for the mark")
 
@@ -31,26 +32,26 @@ class Watermark:
 
 
 def read_watermark(folder: Path) -> StorePosition | None:
-    """What was acknowledged last; None where there is no mark or only part of one."""
+    """The position that was acknowledged last; None where there is no watermark or only part of one."""
     try:
         line = read_file(folder / FILE, len(_line(StorePosition())))
-        kept = StorePosition(*map(int, line.split()[:-1]))
+        position = StorePosition(*map(int, line.split()[:-1]))
     except (OSError, ValueError, TypeError):
         return None
-    return kept if line == _line(kept) else None
+    return position if line == _line(position) else None
 
 
-def loss(kept: StorePosition, mark: StorePosition | None) -> str | None:
-    """Say what a database has lost of what was acknowledged, or None."""
-    if mark is None or kept.number >= mark.number:
+def loss(position: StorePosition, watermark: StorePosition | None) -> str | None:
+    """What a database at ``position`` has lost of what was acknowledged, as a sentence, or None."""
+    if watermark is None or position.number >= watermark.number:
         return None
     return (
-        f"run.sqlite ends with game {kept.number:,}, but game {mark.number:,} had been stored: the database was rolled "
-        f"back or damaged, and {mark.games - kept.games:,} games are lost; they are played again"
+        f"{STORE} ends with game {position.number:,}, but game {watermark.number:,} had been stored: the database was "
+        f"rolled back or damaged, and {watermark.games - position.games:,} games are lost; they are played again"
     )
 
 
-def _line(kept: StorePosition) -> bytes:
+def _line(position: StorePosition) -> bytes:
     """Always of the same length, its checksum last."""
-    text = b"%019d %019d %019d" % kept
+    text = b"%019d %019d %019d" % position
     return text + b" %08x\n" % zlib.crc32(text)

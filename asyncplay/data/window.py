@@ -1,12 +1,13 @@
-"""Stored games read back by the rows they hold, for a replay that is filled again."""
+"""Stored games read back by the examples they hold, to fill a replay window again."""
 
 from pathlib import Path
 
-from asyncplay.data.reader import COLUMNS, StoredGame, reading
+from asyncplay.data.reader import StoredGame, reading
+from asyncplay.data.schema import GAME_COLUMNS
 from asyncplay.data.store import FILE, StoreError
 
 SELECT = f"""
-SELECT {COLUMNS} FROM games
+SELECT {GAME_COLUMNS} FROM games
 WHERE number >= ifnull((SELECT number FROM games WHERE first_row <= ? ORDER BY first_row DESC, number DESC LIMIT 1), 0)
     AND first_row < ? AND first_row + rows > ?
 ORDER BY number
@@ -15,19 +16,19 @@ COUNT = f"SELECT ifnull(sum(min(first_row + rows, ?) - max(first_row, ?)), 0) FR
 
 
 def count_rows(folder: Path, first_row: int, stop_row: int) -> int:
-    """How many of these rows are there; a store that was repaired may lack some."""
+    """How many of these examples the store has; one that was repaired may lack some."""
     with reading(folder, is_live=True) as connection:
         found = connection.execute(COUNT, (stop_row, first_row, first_row, stop_row, first_row)).fetchone()
         return int(found[0])
 
 
 def read_part(folder: Path, first_row: int, stop_row: int) -> list[StoredGame]:
-    """The games with rows among ``first_row`` to ``stop_row``, in order; StoreError names one that is damaged.
+    """The games with examples from ``first_row`` to ``stop_row``, in order; StoreError names one that is damaged.
 
-    Blocks; belongs to no thread, as it opens the store for itself.
+    Blocks; may run on any thread, as it opens the store for itself.
     """
     with reading(folder, is_live=True) as connection:
-        games = [StoredGame(*row) for row in connection.execute(SELECT, (first_row, stop_row, first_row))]
+        games = [StoredGame(*entry) for entry in connection.execute(SELECT, (first_row, stop_row, first_row))]
     for game in games:
         if game.flaw is not None:
             raise damaged(folder, f"game {game.number} is not what was stored")

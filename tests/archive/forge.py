@@ -17,7 +17,7 @@ from safetensors import numpy as safetensors_numpy
 
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import ARRAYS, MANIFEST, STATE
-from asyncplay.data.reader import COLUMNS
+from asyncplay.data.schema import GAME_COLUMNS
 from asyncplay.data.store import FILE, row_crc
 from asyncplay.records import pack, unpack
 
@@ -314,12 +314,12 @@ def _rows(run: Path) -> Harms:
 
 def forge_game(folder: Path, number: int, **columns: Any) -> None:
     """Change columns of a game, its checksum with them."""
-    names = COLUMNS.split(", ")
+    names = GAME_COLUMNS.split(", ")
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as connection:
         row = dict(
             zip(
                 names,
-                connection.execute(f"SELECT {COLUMNS} FROM games WHERE number = ?", (number,)).fetchone(),
+                connection.execute(f"SELECT {GAME_COLUMNS} FROM games WHERE number = ?", (number,)).fetchone(),
                 strict=True,
             )
         )
@@ -330,7 +330,9 @@ def forge_game(folder: Path, number: int, **columns: Any) -> None:
             row["crc"] = zlib.crc32(b"")
         connection.execute("DELETE FROM games WHERE number = ?", (number,))
         places = ", ".join("?" * len(names))
-        connection.execute(f"INSERT OR REPLACE INTO games ({COLUMNS}) VALUES ({places})", [row[name] for name in names])
+        connection.execute(
+            f"INSERT OR REPLACE INTO games ({GAME_COLUMNS}) VALUES ({places})", [row[name] for name in names]
+        )
 
 
 def forged_records(folder: Path, number: int) -> dict[str, bytes]:
@@ -368,7 +370,7 @@ def _games(run: Path) -> Harms:
         EVIL,
     )
     for number in (1, last // 2, last) if last else ():
-        for column in COLUMNS.split(", ")[:-1]:
+        for column in GAME_COLUMNS.split(", ")[:-1]:
             for value in (*NUMBERS, *(texts if column in ("returns", "outcome", "reason") else ())):
                 if column == "number" and not isinstance(value, int):
                     continue

@@ -2,7 +2,7 @@
 
 import os
 
-from asyncplay.data.salvage import _put_in_place
+from asyncplay.data.salvage import put_in_place
 
 
 def test_the_new_store_is_on_disk_before_it_has_the_name_and_the_old_log_is_gone_before_that(tmp_path, monkeypatch):
@@ -26,6 +26,6 @@ def test_the_new_store_is_on_disk_before_it_has_the_name_and_the_old_log_is_gone
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", renamed)
-    _put_in_place(new, path)
+    put_in_place(new, path)
     assert events == [("sync", "repair/run.sqlite"), ("replace", "run.sqlite", "run.sqlite", []), ("sync", ".")]
     assert path.read_text() == "new"
