@@ -11,7 +11,7 @@ from asyncplay.data.reader import last_event, last_version, reading
 from asyncplay.data.store import FILE, read_kept
 from asyncplay.data.watermark import loss, read_watermark
 from asyncplay.errors import AsyncplayError
-from asyncplay.rundir.layout import CONFIG, read_config
+from asyncplay.rundir.layout import CONFIG, LOG, read_config
 
 State = Literal["running", "stopped", "killed", "damaged", "empty"]
 
@@ -39,7 +39,7 @@ def list_runs(folder: Path, now_s: float) -> list[Listed]:
 
 def look(run: Path, now_s: float) -> Listed:
     """The state of one run; whatever is wrong with it is a state, not an error."""
-    files = (run / name for name in (CONFIG, "run.log", FILE, f"{FILE}-wal"))
+    files = (run / name for name in (CONFIG, LOG, FILE, f"{FILE}-wal"))
     age_s = max(now_s - max((path.stat().st_mtime for path in files if path.exists()), default=0.0), 0.0)
     is_running = lock.holder(run) is not None
     try:

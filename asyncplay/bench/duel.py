@@ -21,6 +21,7 @@ from asyncplay.methods.selfplay.network import load_game
 from asyncplay.methods.selfplay.run import load_weights, versions
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.rating.evaluate import Brain, play, read_run, require_room
+from asyncplay.rundir.layout import CONFIG
 
 GAMES_AT_ONCE = 256  # a worker
 MAY_DIFFER = ("search", "device")  # sections of the configuration
@@ -82,7 +83,7 @@ def _way(duel: Duel, side: str) -> Config:
         if section not in MAY_DIFFER:
             raise AsyncplayError(f"--{side} {change}: the sides differ in keys of {' and '.join(MAY_DIFFER)} alone")
         flags.setdefault(section, {})[key] = value
-    return load(duel.run / "config.toml", flags)
+    return load(duel.run / CONFIG, flags)
 
 
 def _match(duel: Duel, hero: Config, rival: Config) -> Match:

@@ -30,7 +30,7 @@ from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 from asyncplay.rundir import detach, resume
 from asyncplay.rundir.folder import RunFolder
-from asyncplay.rundir.layout import check_places
+from asyncplay.rundir.layout import CONFIG, LOG, check_places
 from asyncplay.rundir.resume import Resumed
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ def train(
         _say(f"run folder: {folder}")
         if not showing.detach:
             return _see_through(config, folder, showing, None)
-    return _detach(folder, ["train", str(folder / "config.toml"), "--run", str(folder)], showing)
+    return _detach(folder, ["train", str(folder / CONFIG), "--run", str(folder)], showing)
 
 
 def go_on(
@@ -104,8 +104,8 @@ def _opened(folder: Path, option: str) -> "Iterator[LogFile]":
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_places(folder)
         with lock.hold(folder):
-            os.close(open_file(folder / "run.log", os.O_WRONLY | os.O_CREAT))
-            with closing(LogFile(folder / "run.log")) as log_file:
+            os.close(open_file(folder / LOG, os.O_WRONLY | os.O_CREAT))
+            with closing(LogFile(folder / LOG)) as log_file:
                 yield log_file
     except OSError as error:
         raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None
@@ -120,7 +120,7 @@ def _see_through(config: Config, folder: Path, showing: Showing, past: Resumed |
         log.exception("the run failed")
         cause = _first(error) if isinstance(error, BaseExceptionGroup) else error
         reason = f"{type(cause).__name__}: {cause}"
-        raise RunFailed(f"the run failed: {reason}; {folder / 'run.log'} has more") from error
+        raise RunFailed(f"the run failed: {reason}; {folder / LOG} has more") from error
 
 
 @dataclass(slots=True)

@@ -9,10 +9,9 @@ from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.rundir.folder import RunFolder
+from asyncplay.rundir.layout import CHECKPOINTS
 
 log = logging.getLogger(__name__)
-
-FOLDER = "checkpoints"
 
 
 class Saver:
@@ -65,7 +64,7 @@ class Saver:
     async def write(self, snapshot: Checkpoint) -> None:
         """Write what was captured; once begun it is finished even if the caller is cancelled."""
         number = await self._folder.persist(
-            "checkpoint", lambda place: checkpoint.save(place / FOLDER, snapshot, self._settings)
+            "checkpoint", lambda place: checkpoint.save(place / CHECKPOINTS, snapshot, self._settings)
         )
         if number is not None:
             self.last = number

@@ -7,10 +7,9 @@ import numpy as np
 
 from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
-from asyncplay.engine.saver import FOLDER
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr.checkpoint import array_of, read
-from asyncplay.rundir.layout import CONFIG, read_config
+from asyncplay.rundir.layout import CHECKPOINTS, CONFIG, read_config
 from asyncplay.solve import solvable
 from asyncplay.solve.exact import exploitability
 from asyncplay.solve.regret import average_policy, new_table
@@ -24,7 +23,7 @@ def config_of(run: Path) -> Config | None:
 
 def evaluate(run: Path, config: Config) -> dict[str, Any]:
     """What ``asyncplay eval --json`` prints of the newest checkpoint that is whole."""
-    found, complaints = checkpoint.newest(run / FOLDER)
+    found, complaints = checkpoint.newest(run / CHECKPOINTS)
     if found is None:
         reason = "; ".join(complaints) or "it has no checkpoint yet"
         raise AsyncplayError(f"{run} cannot be evaluated: {reason}")

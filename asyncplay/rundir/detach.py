@@ -1,4 +1,4 @@
-"""A run in a process of its own, which no terminal ends."""
+"""A run in a process of its own, which does not end with its terminal."""
 
 import os
 import subprocess
@@ -6,19 +6,23 @@ import sys
 from pathlib import Path
 
 from asyncplay.errors import RunFailed
+from asyncplay.rundir.layout import OUT
 
 PREFIX = "ASYNCPLAY_"
-"""Of variables that a process sets for those which it starts and which end with it: a detached run does not."""
+"""Of variables that a process sets for its children, which end with it; a detached run does not and gets none."""
 
 READY = f"{PREFIX}READY"
-"""Names the variable with the descriptor through which a detached run says that it can be watched."""
+"""The variable with the descriptor through which a detached run reports that it listens."""
 
 
 def start(folder: Path, words: list[str]) -> int:
-    """Run ``asyncplay WORDS``, with all it says in ``folder``/out.log; return its pid once it listens."""
+    """Run ``asyncplay WORDS`` with its output in the run's folder; return its pid once it listens.
+
+    RunFailed has the last line that the process printed if it ended before.
+    """
     ours, theirs = os.pipe()
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    with (folder / "out.log").open("ab") as out:
+    with (folder / OUT).open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "asyncplay", *words],
             stdin=subprocess.DEVNULL,
@@ -30,23 +34,18 @@ def start(folder: Path, words: list[str]) -> int:
         )
     os.close(theirs)
     with open(ours, "rb") as pipe:
-        is_ready = pipe.read() != b""  # until it is closed, by word or by death
+        is_ready = pipe.read() != b""  # until the run closes it, ready or dead
     if not is_ready:
-        raise _failure(folder / "out.log", process.wait())
-    process.returncode = 0  # nobody waits for it any more
+        status, last = process.wait(), (folder / OUT).read_text(errors="replace").strip().rpartition("\n")[2]
+        failure = RunFailed(f"{last.removeprefix('asyncplay: ')}; {folder / OUT} has more")
+        failure.exit_code = status if status > 0 else 1
+        raise failure
+    process.returncode = 0  # no process waits for it any more
     return process.pid
 
 
-def _failure(out: Path, status: int) -> RunFailed:
-    """In the words that the run had for it."""
-    last = out.read_text(errors="replace").strip().rpartition("\n")[2]
-    failure = RunFailed(f"{last.removeprefix('asyncplay: ')}; {out} has more")
-    failure.exit_code = status if status > 0 else 1
-    return failure
-
-
 def report_ready() -> None:
-    """Tell whoever detached this run, if anybody did."""
+    """Report to the process that detached this run, if one did."""
     descriptor = os.environ.pop(READY, None)
     if descriptor is not None:
         os.write(int(descriptor), b"ready\n")

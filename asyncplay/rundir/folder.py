@@ -1,5 +1,5 @@
-"""The folder of a run for all who write there: held open, so that a new name does not part what belongs together, and
-waited for while its disk takes nothing."""
+"""The folder of a run as its writers use it: held open, so that renaming it does not scatter its files, and waited for
+while its disk is full."""
 
 import asyncio
 import contextlib
@@ -18,14 +18,14 @@ from asyncplay.data.writer import GivenUp, Writer, is_transient, persist
 log = logging.getLogger(__name__)
 
 RETRY_S = 1.0
-GLANCE_S = 0.05  # between two looks at the signals while the loop stands still
+GLANCE_S = 0.05  # between two checks of the signals while the loop stands still
 
 Result = TypeVar("Result")
 
 
 class RunFolder:
-    """Lifetime: that of the run; on the loop. Trouble: an error that may pass is said once, whoever meets it, and what
-    was to be written is tried again each ``retry_s`` until it succeeds or ``give_up``; then it is ``unsaved``."""
+    """Lifetime: that of the run; on the loop. Trouble: a transient error is reported once for all writers, and each
+    write is tried again every ``retry_s`` until it succeeds or ``give_up``; then it is ``unsaved``."""
 
     def __init__(self, path: Path, say: Callable[[str], None] = lambda line: None, *, retry_s: float = RETRY_S) -> None:
         self.path, self._say, self._retry_s = path, say, retry_s
@@ -35,12 +35,12 @@ class RunFolder:
         self._since_s = 0.0
         self._given_up = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []  # called when trouble begins or ends, and when it is given up
-        self.said = ""  # about the disk, last
+        self.said = ""  # the last report about the disk
         self.unsaved: dict[str, str] = {}  # what could not be written when it was last tried, and why
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written, or nothing."""
+        """Why nothing can be written, or an empty text."""
         return next(iter(self._troubles.values()), "")
 
     @property
@@ -48,13 +48,13 @@ class RunFolder:
         return self._given_up.is_set()
 
     def give_up(self) -> None:
-        """Wait for nothing any more: what is not written is tried once, and then left."""
+        """Wait for the disk no more: what is not written is tried once, and then left."""
         self._given_up.set()
         self._tell_listeners()
 
     @property
     def place(self) -> Path:
-        """Where to write: this folder and no other, whatever is at its path now. OSError where that cannot be told."""
+        """Where to write: this folder, whatever is at its path now. OSError where it cannot be found."""
         held = Path(f"/proc/self/fd/{self._descriptor}")
         if held.exists():
             return held
@@ -64,7 +64,7 @@ class RunFolder:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the folder is still at its path; a path that cannot be looked at is no news."""
+        """Whether the folder is still at its path; if the path cannot be read, it is assumed to be."""
         try:
             return os.path.samestat(os.stat(self.path), os.fstat(self._descriptor))
         except (FileNotFoundError, NotADirectoryError):
@@ -74,20 +74,20 @@ class RunFolder:
 
     @property
     def now(self) -> Path | None:
-        """Where the folder is, if that can be found out; None for one that was deleted."""
+        """Where the folder is now, if the system can tell; None for one that was deleted."""
         with contextlib.suppress(OSError):
             found = os.readlink(f"/proc/self/fd/{self._descriptor}")
             if os.path.samestat(os.stat(found), os.fstat(self._descriptor)):
                 return Path(found)
         return None
 
-    def note_trouble(self, who: str, why: str) -> None:
-        """A writer can write nothing, for the time being; an empty ``why``: it is over."""
+    def note_trouble(self, writer: str, why: str) -> None:
+        """A writer can write nothing for the time being; with an empty ``why`` it can again."""
         was_troubled = bool(self._troubles)
         if why:
-            self._troubles.setdefault(who, why)
+            self._troubles.setdefault(writer, why)
         else:
-            self._troubles.pop(who, None)
+            self._troubles.pop(writer, None)
         if was_troubled == bool(self._troubles):
             return
         if why:
@@ -108,8 +108,12 @@ class RunFolder:
         """
         loop = asyncio.get_running_loop()
         while True:
+            writing = loop.run_in_executor(None, lambda: step(self.place))
             try:
-                result = await _to_the_end(loop.run_in_executor(None, lambda: step(self.place)))
+                result = await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                await asyncio.wait([writing])  # its thread cannot be stopped
+                raise
             except OSError as error:
                 why = error.strerror or str(error)
                 self.unsaved[what] = why
@@ -126,9 +130,9 @@ class RunFolder:
                 return result
 
     def persist_here(self, what: str, step: Callable[[], Result]) -> Result:
-        """The same for a writer on the loop before whose end nothing else may happen: the loop stands still with it.
+        """The same on the loop itself, which stands still until the step is done: nothing else may happen before.
 
-        Ctrl-C twice or SIGTERM gives up, which raises GivenUp; the loop hears of the signals afterwards.
+        Ctrl-C twice or SIGTERM gives up, which raises GivenUp; the loop handles the signals afterwards.
         """
         heard: list[int] = []
         with contextlib.ExitStack() as standstill:
@@ -150,7 +154,7 @@ class RunFolder:
         return result
 
     async def close(self, writer: Writer) -> None:
-        """Let a writer write what is left, in a thread; whoever is cancelled meanwhile waits for no disk."""
+        """Let a writer write what is left, in a thread; if cancelled meanwhile, it stops waiting for the disk."""
         try:
             await asyncio.to_thread(writer.close)
         except asyncio.CancelledError:
@@ -162,18 +166,9 @@ class RunFolder:
             listener()
 
 
-async def _to_the_end(writing: asyncio.Future[Result]) -> Result:
-    """Wait for a thread that cannot be stopped; a cancellation is passed on when it is done."""
-    try:
-        return await asyncio.shield(writing)
-    except asyncio.CancelledError:
-        await asyncio.wait([writing])
-        raise
-
-
 @contextlib.contextmanager
 def _hearing(heard: list[int]) -> Iterator[None]:
-    """Write signals down that the loop will handle when it goes on."""
+    """Record signals, which the loop handles when it goes on; only the main thread can."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -184,4 +179,4 @@ def _hearing(heard: list[int]) -> Iterator[None]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-            signal.siginterrupt(number, False)  # as loops have it
+            signal.siginterrupt(number, False)  # as asyncio sets it

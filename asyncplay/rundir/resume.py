@@ -1,4 +1,4 @@
-"""What a run folder says about the run that was there, and whether it can go on with another configuration."""
+"""The run in a folder: whether it can go on, with which configuration and from which checkpoint."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -12,21 +12,20 @@ from asyncplay.data import files as disk
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.watermark import read_watermark
 from asyncplay.errors import AsyncplayError, ConfigError
-from asyncplay.rundir.layout import CONFIG, read_config
+from asyncplay.rundir.layout import CHECKPOINTS, CONFIG, read_config
 
-CHECKPOINTS = "checkpoints"
 FIXED_SECTIONS, FIXED_KEYS = ("game", "net"), ("train.seed",)
-"""What a run is: its games, its weights and the seeds of its units make no sense under another."""
+"""What cannot change: the games, weights and unit seeds of a run have no meaning under other values."""
 
 Sections = Mapping[str, Mapping[str, Any]]
 
 
 class Resumed(NamedTuple):
-    """A run that goes on."""
+    """A run that is resumed."""
 
-    config: Config  # of what comes now
+    config: Config  # with which it goes on
     snapshot: Checkpoint | None  # None if it was killed before its first checkpoint
-    news: list[str]  # what people should know: damaged checkpoints, changed keys
+    news: list[str]  # lines for the user: damaged checkpoints, changed keys
 
 
 def require(folder: Path) -> None:
@@ -38,7 +37,7 @@ def require(folder: Path) -> None:
 
 
 def read(folder: Path, flags: Overrides) -> Resumed:
-    """Look at the run in ``folder``, with flags laid over its configuration; AsyncplayError if it cannot go on."""
+    """Read the run in ``folder``, its configuration overridden by flags; AsyncplayError if it cannot go on."""
     found, complaints = checkpoint.newest(folder / CHECKPOINTS)
     config, known = read_config(folder, flags), {} if found is None else found.snapshot.state
     kind = "neural" if config.solve.method == "off" else "tabular"
@@ -47,17 +46,24 @@ def read(folder: Path, flags: Overrides) -> Resumed:
     before: Sections = known.get("config") or asdict(read_config(folder))
     if not isinstance(before, Mapping) or not all(isinstance(keys, Mapping) for keys in before.values()):
         raise AsyncplayError(f"{folder / CHECKPOINTS} is damaged: the newest checkpoint's configuration is none")
-    refuse(before, asdict(config))
+    changed = list(changes(before, asdict(config)))
+    refused = [
+        f"{key} is {_text(old)} in this run and cannot become {_text(new)}; a new run can have it"
+        for key, old, new in changed
+        if key.partition(".")[0] in FIXED_SECTIONS or key in FIXED_KEYS
+    ]
+    if refused:
+        raise ConfigError("\n".join(refused))
     start = "no checkpoint" if found is None else f"checkpoint {found.number:06d}"
     news = [f"{line}; passed over" for line in complaints]
-    news += [f"going on from {start}", *differences(before, asdict(config))]
+    news += [f"going on from {start}", *(f"{key}: {_text(old)} -> {_text(new)}" for key, old, new in changed)]
     return Resumed(config, None if found is None else found.snapshot, news)
 
 
 def refuse_old(folder: Path) -> None:
-    """AsyncplayError if a new run would begin where another one has left something."""
-    mark = read_watermark(folder)
-    if checkpoint.numbers(folder / CHECKPOINTS) or (mark is not None and mark.games):
+    """AsyncplayError if a new run would begin where another one has left checkpoints or games."""
+    watermark = read_watermark(folder)
+    if checkpoint.numbers(folder / CHECKPOINTS) or (watermark is not None and watermark.games):
         raise AsyncplayError(
             f"--run {folder}: there is a run already; `asyncplay train --resume {folder}` goes on with it"
         )
@@ -65,29 +71,11 @@ def refuse_old(folder: Path) -> None:
 
 def write_config(config: Config, folder: Path) -> None:
     """Whole or not at all: without its configuration a run cannot go on."""
-    draft = folder / f"{CONFIG}.draft"
-    disk.write(draft, dump(config).encode())
-    draft.rename(folder / CONFIG)
+    disk.replace(folder / CONFIG, dump(config).encode(), draft=folder / f"{CONFIG}.draft")
 
 
-def differences(before: Sections, now: Sections) -> list[str]:
-    """A line for each key that has another value."""
-    return [f"{key}: {_told(old)} -> {_told(new)}" for key, old, new in _changes(before, now)]
-
-
-def refuse(before: Sections, now: Sections) -> None:
-    """ConfigError with a line for each changed key that cannot change."""
-    lines = [
-        f"{key} is {_told(old)} in this run and cannot become {_told(new)}; a new run can have it"
-        for key, old, new in _changes(before, now)
-        if key.partition(".")[0] in FIXED_SECTIONS or key in FIXED_KEYS
-    ]
-    if lines:
-        raise ConfigError("\n".join(lines))
-
-
-def _changes(before: Sections, now: Sections) -> Iterator[tuple[str, Any, Any]]:
-    """Keys that only one of the two knows came or went with the program and are no change of the run."""
+def changes(before: Sections, now: Sections) -> Iterator[tuple[str, Any, Any]]:
+    """(key, old value, new value); a key that only one of the two has is no change of the run but of the program."""
     for section, keys in now.items():
         known = before.get(section, {})
         for key, new in keys.items():
@@ -95,5 +83,5 @@ def _changes(before: Sections, now: Sections) -> Iterator[tuple[str, Any, Any]]:
                 yield f"{section}.{key}", known[key], new
 
 
-def _told(value: object) -> str:
+def _text(value: object) -> str:
     return "nothing" if value in ("", {}) else str(value)

@@ -23,8 +23,8 @@ from asyncplay.data import checkpoint
 from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import Store, read_kept
 from asyncplay.data.watermark import Watermark, read_watermark
-from asyncplay.engine import saver
 from asyncplay.methods.selfplay.run import SelfplayRun
+from asyncplay.rundir.layout import CHECKPOINTS
 
 resource = pytest.importorskip("resource")
 
@@ -84,7 +84,7 @@ class Run:
         self.until(lambda: set(self.checkpoints()) - set(before))
 
     def checkpoints(self) -> list[int]:
-        return checkpoint.numbers(self.folder / saver.FOLDER)
+        return checkpoint.numbers(self.folder / CHECKPOINTS)
 
     def games(self) -> int:
         mark = read_watermark(self.folder)
@@ -154,7 +154,7 @@ def check_store(run: Run, at_least: int) -> None:
     with reading(run.folder) as connection:
         assert integrity(connection) == []
         assert read_kept(connection).games >= max(run.games(), at_least)
-    found, complaints = checkpoint.newest(run.folder / saver.FOLDER)
+    found, complaints = checkpoint.newest(run.folder / CHECKPOINTS)
     assert found is not None
     assert complaints == []
     assert "Traceback" not in run.said

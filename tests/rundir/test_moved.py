@@ -10,7 +10,7 @@ from test_full_disk import ARENA, Run
 from asyncplay.data import checkpoint
 from asyncplay.data.reader import integrity, reading
 from asyncplay.data.store import read_kept
-from asyncplay.engine.saver import FOLDER
+from asyncplay.rundir.layout import CHECKPOINTS
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(300)]
 SETTINGS = ARENA | {"checkpoint.every-s": 0.1}
@@ -43,7 +43,7 @@ def test_a_renamed_folder_gets_everything_and_a_new_one_of_its_name_nothing(run)
         f"saved; `asyncplay train --resume {elsewhere}` goes on"
     )
     assert "Traceback" not in run.said
-    found, complaints = checkpoint.newest(elsewhere / FOLDER)
+    found, complaints = checkpoint.newest(elsewhere / CHECKPOINTS)
     assert complaints == []
     assert found.number > max(numbers)
     with reading(elsewhere) as connection:

@@ -262,8 +262,8 @@ def command(*words: object) -> int:
 
 def flags(config: Config) -> list[str]:
     """What makes the smoke configuration this one."""
-    lines = resume.differences(asdict(load(SMOKE)), asdict(config))
-    return [word for line in lines for word in (f"--{line.partition(':')[0]}", line.rpartition(" -> ")[2])]
+    changes = resume.changes(asdict(load(SMOKE)), asdict(config))
+    return [word for key, _, value in changes for word in (f"--{key}", str(value))]
 
 
 def test_the_command_goes_on_with_a_run_and_refuses_what_it_must(tmp_path, capfd):

@@ -16,7 +16,6 @@ from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.policies import save_policy
-from asyncplay.engine import saver
 from asyncplay.engine.engine import Engine
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.saver import Saver
@@ -32,6 +31,7 @@ from asyncplay.methods.sizes import WORKER_BYTES
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
 from asyncplay.rundir.folder import RunFolder
+from asyncplay.rundir.layout import CHECKPOINTS
 from asyncplay.solve import solvable
 from asyncplay.solve.bounds import Bounds, bounds_of
 from asyncplay.solve.deltas import MergedTable
@@ -91,7 +91,7 @@ class MccfrRun:
 
     def __init__(self, config: Config, folder: Path, say: Say, found: Checkpoint | None = None) -> None:
         self._config, self.folder, self._say = config, RunFolder(folder, say), say
-        if found is None and checkpoint.numbers(folder / saver.FOLDER):
+        if found is None and checkpoint.numbers(folder / CHECKPOINTS):
             raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
         self._warm_kernels()
         self.game = solvable.compile_game(config.game.name, config.game.options)
