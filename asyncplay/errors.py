@@ -6,6 +6,13 @@ def printable(text: object) -> str:
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in str(text))
 
 
+def leaves(error: BaseException) -> list[BaseException]:
+    """The exceptions inside an exception group, in order; any other exception is its own only leaf."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for inner in error.exceptions for leaf in leaves(inner)]
+
+
 class AsyncplayError(Exception):
     """A mistake or failure with a message for people: the culprit, its value, what was wanted."""
 

@@ -1,222 +1,60 @@
-"""How well each firing policy feeds a device, in virtual time.
+"""The fire rule against fixed policies: the table of the virtual clock, or a part of it in real time.
 
-Every slot asks for one row, waits for the answer, thinks, asks again. The device is the simulated
-accelerator: a batch of n rows takes ``DEVICE_S + n / ROWS_PER_S``. The fire rule and the tuner are the real
-ones; only the clock, the device and the slots are made up. All policies of a row of the table see the same
-slots with the same think times.
+In real time processes, pipes and coordinator are real and only the device is simulated. ``auto`` and the 50 ms timer
+share one run, in alternating windows, so that both see the same machine. The virtual clock's figure for the same load
+stands beside them.
 """
 
-import math
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+import asyncio
+import statistics
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from asyncplay.bench import virtual
+from asyncplay.bench.outside import rows_per_s, until
+from asyncplay.config.loading import load
+from asyncplay.engine.loop import run_loop
+from asyncplay.methods.synthetic.run import make_engine
 
-from asyncplay.engine import firing
-from asyncplay.engine.firing import Arm, QueueView, Rule
-from asyncplay.engine.silence import SilenceLimit
-from asyncplay.engine.tuner import Tuner
-
-DEVICE_S, ROWS_PER_S, MAX_ROWS = 0.6e-3, 300e3, 1024
-MAX_RATE = MAX_ROWS / (DEVICE_S + MAX_ROWS / ROWS_PER_S)
-HARD_CAP_S = 0.05
-THINK_S, STRAGGLE_S, STRAGGLE_SHARE = 1e-3, 50e-3, 0.02
-WATCHED_SLOTS = 16  # whose silences make the silence limit that all slots share here
-
-SLOTS = (16, 48, 128, 512, 2048, 8192)
-THINKS = ("exponential", "constant", "stragglers")
-TIMEOUTS_S = {"greedy": 0.0, "1ms": 1e-3, "5ms": 5e-3, "50ms": 50e-3}
-POLICIES = ("auto", *TIMEOUTS_S, "barrier")
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+SLOTS, THINK = 512, "exponential"
+LOAD = {
+    "load": {"slots": str(SLOTS), "law": THINK, "grain_ms": "0.2", "checked": "false"},
+    "pool": {"workers": "1"},  # with more, the asking itself takes the two cores this is measured on
+}
+POLICIES = {"auto": "auto", "50ms": "50"}
+WINDOW_S, SETTLE_S, ROUNDS = 2.0, 0.5, 4
 
 
-class Row(NamedTuple):
-    """One line of the table."""
-
-    slots: int
-    think: str
-    policy: str
-    rows_per_s: float
-    share_of_max: float  # of what the device does when every batch is full
-
-
-class Policy(Protocol):
-    """What differs between two lines."""
-
-    is_auto: bool
-
-    def rule(self) -> Rule: ...
-
-    def completed(self, now_s: float, rows: int, service_s: float) -> None: ...
-
-
-class Pinned:
-    """A plain timer; 0 is greedy, and inf with ``max_rows`` slots is the barrier."""
-
-    is_auto = False
-
-    def __init__(self, pinned_s: float, max_rows: int = MAX_ROWS) -> None:
-        self._rule = Rule(max_rows, pinned_s, HARD_CAP_S, Arm.NONE, DEVICE_S, 0.0)
-
-    def rule(self) -> Rule:
-        return self._rule
-
-    def completed(self, now_s: float, rows: int, service_s: float) -> None:
-        pass
+def measure(*, real: bool = False) -> dict[str, list[dict[str, Any]]]:
+    if not real:
+        return {"rows": [row._asdict() for row in virtual.run_virtual()]}
+    rates = {name: statistics.median(windows) for name, windows in run_loop(_measure()).items()}
+    table = virtual.run_virtual(slots=[SLOTS], thinks=[THINK], policies=list(POLICIES))
+    rows = [
+        {
+            "slots": SLOTS,
+            "think": THINK,
+            "policy": row.policy,
+            "rows_per_s": rates[row.policy],
+            "share_of_max": rates[row.policy] / virtual.MAX_RATE,
+            "virtual_rows_per_s": row.rows_per_s,
+            "real_to_virtual": rates[row.policy] / row.rows_per_s,
+        }
+        for row in table
+    ]
+    return {"rows": rows}
 
 
-class Auto:
-    """The learned linger, its trials included."""
-
-    is_auto = True
-
-    def __init__(self, seed: int) -> None:
-        self.tuner = Tuner(seed=seed)
-        self.completed = self.tuner.completed
-
-    def rule(self) -> Rule:
-        return Rule(MAX_ROWS, None, HARD_CAP_S, self.tuner.arm, self.tuner.fixed_s, 0.0)
-
-
-class Slots:
-    """Who thinks until when. A slot's think times are drawn before, so that no policy changes them."""
-
-    def __init__(self, thinks_s: Floats, first_s: Floats) -> None:
-        self._thinks_s = thinks_s  # float64[slots, k], used in a circle
-        self.turns = np.ones(len(first_s), np.int64)  # thinks begun
-        self.next_ask_s = first_s.copy()  # inf while queued or on the device
-        self.asked_s = np.zeros(len(first_s))
-        self.began_s = np.zeros(len(first_s))
-        self.silence_limit = SilenceLimit()
-
-    def asking(self, now_s: float) -> Indices:
-        """Return those whose think time has ended, in order of asking; they wait from then on."""
-        slots = np.flatnonzero(self.next_ask_s <= now_s)
-        slots = slots[np.argsort(self.next_ask_s[slots], kind="stable")]
-        self.asked_s[slots] = self.next_ask_s[slots]
-        self.next_ask_s[slots] = math.inf
-        for slot in slots[slots < WATCHED_SLOTS]:
-            self.silence_limit.observe(float(self.asked_s[slot] - self.began_s[slot]))
-        return slots
-
-    def answer(self, slots: Indices, now_s: float) -> None:
-        """Let them think again."""
-        turns = self.turns[slots]
-        self.next_ask_s[slots] = now_s + self._thinks_s[slots, turns % self._thinks_s.shape[1]]
-        self.began_s[slots] = now_s
-        self.turns[slots] = turns + 1
-
-
-class LiveSet:
-    """Who is expected to ask, while the device is idle: thinking, and not longer than the silence limit."""
-
-    def __init__(self, slots: Slots) -> None:
-        thinking = slots.next_ask_s < math.inf
-        deadline_s = slots.began_s[thinking] + slots.silence_limit.limit_s(1e-3, 1.0)
-        leaves_s = np.minimum(slots.next_ask_s[thinking], deadline_s)
-        order = np.argsort(leaves_s, kind="stable")
-        self._leaves_s: list[float] = leaves_s[order].tolist()
-        self._last_s: list[float] = np.maximum.accumulate(deadline_s[order][::-1])[::-1].tolist()
-
-    def at(self, now_s: float) -> tuple[int, float]:
-        """Return how many there are, and the seconds until the last would have left in silence."""
-        gone = bisect_right(self._leaves_s, now_s)
-        thinking = len(self._leaves_s) - gone
-        return thinking, self._last_s[gone] - now_s if thinking else 0.0
-
-
-class IdleWait:
-    """The device waits and asks come one at a time, those of one instant together."""
-
-    def __init__(self, slots: Slots, queue: Indices, *, now_s: float, is_auto: bool) -> None:
-        self.now_s = now_s
-        self._asks_s: list[float] = np.sort(slots.next_ask_s[slots.next_ask_s < math.inf]).tolist()
-        self._come, self._rows, self._waited_row_s = 0, len(queue), 0.0
-        self._oldest_s = float(slots.asked_s[queue[0]]) if self._rows else math.inf
-        self._live = LiveSet(slots) if is_auto else None
-
-    def until_due(self, rule: Rule) -> QueueView:
-        """Move the clock to the moment of firing, and return what is seen then."""
-        while (wait_s := firing.seconds_until_due(view := self._view(), rule)) > 0:
-            self._step(wait_s)
-        return view
-
-    def _view(self) -> QueueView:
-        thinking, left_s = self._live.at(self.now_s) if self._live else (0, 0.0)
-        return QueueView(self._rows, self.now_s - self._oldest_s, self._waited_row_s, thinking, left_s, 0.0)
-
-    def _step(self, wait_s: float) -> None:
-        """Move to the next ask, or to the end of the wait if that comes first."""
-        ask_s = self._asks_s[self._come] if self._come < len(self._asks_s) else math.inf
-        to_s = min(self.now_s + wait_s, ask_s)
-        assert to_s < math.inf, "everybody waits for everybody"
-        self._waited_row_s += self._rows * (to_s - self.now_s)
-        self.now_s = to_s
-        if to_s == ask_s:
-            self._oldest_s = min(self._oldest_s, ask_s)
-            come = bisect_right(self._asks_s, ask_s, self._come)
-            self._rows, self._come = self._rows + come - self._come, come
-
-
-def run_virtual(
-    *,
-    seconds: float = 4.0,
-    seed: int = 1,
-    slots: Iterable[int] = SLOTS,
-    thinks: Sequence[str] = THINKS,
-    policies: Sequence[str] = POLICIES,
-) -> list[Row]:
-    """Return one row for every slot count, think law and policy; deterministic for a seed."""
-    rows = []
-    for n_slots in slots:
-        for think in thinks:
-            thinks_s, first_s = _draw(n_slots, think, seconds=seconds, seed=seed)
-            for name in policies:
-                rate = serve(Slots(thinks_s, first_s), _policy(name, n_slots, seed), seconds)
-                rows.append(Row(n_slots, think, name, rate, rate / MAX_RATE))
-    return rows
-
-
-def measure() -> dict[str, list[dict[str, object]]]:
-    """The whole table."""
-    return {"rows": [row._asdict() for row in run_virtual()]}
-
-
-def _policy(name: str, n_slots: int, seed: int) -> Policy:
-    if name == "auto":
-        return Auto(seed)
-    if name == "barrier":
-        return Pinned(math.inf, min(MAX_ROWS, n_slots))
-    return Pinned(TIMEOUTS_S[name])
-
-
-def _draw(n_slots: int, think: str, *, seconds: float, seed: int) -> tuple[Floats, Floats]:
-    """Return think times float64[slots, k], more than will be used, and staggered first ones."""
-    rng = np.random.default_rng([seed, n_slots, THINKS.index(think)])
-    turns = min(seconds / (THINK_S + DEVICE_S), seconds * ROWS_PER_S / n_slots)
-    shape = n_slots, 64 + int(1.5 * turns)
-    thinks_s = np.full(shape, THINK_S) if think == "constant" else rng.exponential(THINK_S, shape)
-    if think == "stragglers":
-        thinks_s[rng.random(shape) < STRAGGLE_SHARE] = STRAGGLE_S
-    return thinks_s, thinks_s[:, 0] * rng.random(n_slots)
-
-
-def serve(slots: Slots, policy: Policy, seconds: float) -> float:
-    """Return the rows/s of so many seconds, the first sixteenth left out as warm-up."""
-    queue, now_s, rows = np.empty(0, np.int64), 0.0, 0
-    while True:
-        idle, rule = IdleWait(slots, queue, now_s=now_s, is_auto=policy.is_auto), policy.rule()
-        n_due = firing.rows_due(idle.until_due(rule), rule)
-        queue = np.concatenate((queue, slots.asking(idle.now_s)))
-        service_s = DEVICE_S + n_due / ROWS_PER_S
-        now_s = idle.now_s + service_s
-        if now_s > seconds:
-            return rows / (seconds * 15 / 16)
-        batch, queue = queue[:n_due], np.concatenate((queue[n_due:], slots.asking(now_s)))
-        slots.answer(batch, now_s)
-        policy.completed(now_s, n_due, service_s)
-        rows += n_due if now_s > seconds / 16 else 0
+async def _measure() -> dict[str, list[float]]:
+    """Rows/s of each window, by policy."""
+    rates: dict[str, list[float]] = {name: [] for name in POLICIES}
+    engine = make_engine(load(None, LOAD))
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(engine.run())
+        await until(lambda: engine.evaluator.stats().batches >= 1000)
+        for name, timeout in [*POLICIES.items()] * ROUNDS:
+            engine.settings.change("batch.timeout_ms", timeout)
+            await asyncio.sleep(SETTLE_S)
+            rates[name].append(await rows_per_s(engine.evaluator, WINDOW_S))
+        engine.halt()
+        await running
+    return rates

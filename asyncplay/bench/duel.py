@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from asyncplay.config.loading import load
 from asyncplay.config.sections import Config
@@ -28,43 +28,42 @@ MAY_DIFFER = ("search", "device")  # sections of the configuration
 QUIET_S = 20.0
 
 
-class Duel(NamedTuple):
-    """Who meets whom, and how often."""
-
-    run: Path
-    hero: Sequence[str] = ()  # KEY=VALUE, laid over the run's configuration
-    rival: Sequence[str] = ()
-    rounds: int = 2000
-    version: int | None = None  # of the weights; None: the latest
-    seed: int = 0
-
-
-def measure(duel: Duel) -> dict[str, Any]:
-    """What ``asyncplay bench duel --json`` prints."""
-    result: dict[str, Any] = {}
-
-    async def main() -> int:
-        result.update(await _fight(duel))
-        return 0
-
-    run_loop(main())
-    return result
-
-
-async def _fight(duel: Duel) -> dict[str, Any]:
-    _, shape = read_run(duel.run)
-    hero, rival = _way(duel, "hero"), _way(duel, "rival")
-    version = duel.version if duel.version is not None else versions(duel.run)[-1]
-    weights = load_weights(duel.run, version, shape)
-    brains = {HERO_MODEL: Brain(hero, version, weights), RIVAL_MODEL: Brain(rival, version, weights)}
-    match, began_s = _match(duel, hero, rival), time.perf_counter()
-    backends = await play(match, hero, shape, brains)
+def measure(
+    run: Path,
+    *,
+    hero: Sequence[str] | None = None,
+    rival: Sequence[str] | None = None,
+    rounds: int = 2000,
+    version: int | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What ``asyncplay bench duel --json`` prints. ``hero``, ``rival``: KEY=VALUE, laid over the run's configuration;
+    ``version``: of the weights, without it the latest."""
+    _, shape = read_run(run)
+    ours, theirs = _way(run, "hero", hero or ()), _way(run, "rival", rival or ())
+    version = version if version is not None else versions(run)[-1]
+    weights = load_weights(run, version, shape)
+    games_at_once = min(GAMES_AT_ONCE, math.ceil(rounds / build.n_workers(ours)))
+    for way in (ours, theirs):
+        require_room(way, load_game(way), games_at_once, way.search.simulations, "search.simulations")
+    assignment = match_assignment(
+        ours,
+        f"model:{RIVAL_MODEL}",
+        simulations=ours.search.simulations,
+        games_at_once=games_at_once,
+        seed=seed,
+        rival_search=theirs.search,
+    )
+    match = Match(assignment, rounds, load_game(ours).players, on_played=DuelProgress(_say))
+    brains = {HERO_MODEL: Brain(ours, version, weights), RIVAL_MODEL: Brain(theirs, version, weights)}
+    began_s = time.perf_counter()
+    backends = run_loop(play(match, ours, shape, brains))
     return {
-        "run": str(duel.run),
-        "game": hero.game.name,
+        "run": str(run),
+        "game": ours.game.name,
         "version": version,
-        "hero": " ".join(duel.hero) or "as trained",
-        "rival": " ".join(duel.rival) or "as trained",
+        "hero": " ".join(hero or ()) or "as trained",
+        "rival": " ".join(rival or ()) or "as trained",
         "hero_backend": backends[HERO_MODEL],
         "rival_backend": backends[RIVAL_MODEL],
         **_figures(match.score()),
@@ -72,10 +71,10 @@ async def _fight(duel: Duel) -> dict[str, Any]:
     }
 
 
-def _way(duel: Duel, side: str) -> Config:
+def _way(run: Path, side: str, changes: Sequence[str]) -> Config:
     """The run's configuration with what one side changes of it; no match has quick decisions."""
     flags = {"search": {"quick_simulations": "0"}}
-    for change in getattr(duel, side):
+    for change in changes:
         name, equals, value = change.partition("=")
         section, dot, key = name.partition(".")
         if not (equals and dot):
@@ -83,22 +82,7 @@ def _way(duel: Duel, side: str) -> Config:
         if section not in MAY_DIFFER:
             raise AsyncplayError(f"--{side} {change}: the sides differ in keys of {' and '.join(MAY_DIFFER)} alone")
         flags.setdefault(section, {})[key] = value
-    return load(duel.run / CONFIG, flags)
-
-
-def _match(duel: Duel, hero: Config, rival: Config) -> Match:
-    games_at_once = min(GAMES_AT_ONCE, math.ceil(duel.rounds / build.n_workers(hero)))
-    for way in (hero, rival):
-        require_room(way, load_game(way), games_at_once, way.search.simulations, "search.simulations")
-    assignment = match_assignment(
-        hero,
-        f"model:{RIVAL_MODEL}",
-        simulations=hero.search.simulations,
-        games_at_once=games_at_once,
-        seed=duel.seed,
-        rival_search=rival.search,
-    )
-    return Match(assignment, duel.rounds, load_game(hero).players, on_played=DuelProgress(_say))
+    return load(run / CONFIG, flags)
 
 
 class DuelProgress:

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from asyncplay.bench import simulated
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.solo import Sequential
 from asyncplay.bench.tally import Tally, total
@@ -48,11 +49,16 @@ class Session(NamedTuple):
     sequential: Tally
 
 
-def measure(game: str = "connect4", backend: str = "auto", search: dict[str, str] | None = None) -> dict[str, Any]:
-    """``search``: keys other than the load has them."""
-    config = bench_config(game, backend, search=search or {})
+def measure(
+    game: str = "connect4", backend: str = "auto", *, exact_decisions: str | None = None, host_ms: float = 0.1
+) -> dict[str, Any]:
+    """``exact_decisions``: instead of the load's; ``host_ms``: of the simulated accelerator, which is backend sim."""
+    search = {} if exact_decisions is None else {"exact_decisions": exact_decisions}
+    if backend == "sim":
+        return simulated.measure(game, search, host_ms=host_ms)
+    config = bench_config(game, backend, search=search)
     alone = run_loop(_watch(config, _one_round))
-    learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search or {}), _first_windows))
+    learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search), _first_windows))
     played = total(pair.window for pair in alone.pairs)
     return {
         "game": game,

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from asyncplay.bench.loads import bench_config
-from asyncplay.bench.outside import until
-from asyncplay.config.sections import Config, changed
+from asyncplay.bench.outside import rows_per_s, until
 from asyncplay.data.entries import GameEntry, Note, Written
 from asyncplay.data.store import Durability, Store, open_read_only, open_store
 from asyncplay.engine.dispatch import Dispatcher
@@ -43,7 +42,7 @@ ROWS, ACTIONS, FEATURES = 30, 7, 84
 AHEAD = 2048  # games under way
 SLICE = 16  # games between two looks at the loop
 TICK_S = 0.001
-RUN_GAMES = 128
+RUN_GAMES = "128"  # fewer games at a time than usual, so that the first ones are over soon
 
 
 class SlowStore(Store):
@@ -92,10 +91,10 @@ class StoreBench(NamedTuple):
     acknowledged_early: int
 
 
-def measure(*, is_quick: bool = False) -> dict[str, Any]:
-    seconds, windows = (1.0, 3) if is_quick else (5.0, 10)
+def measure(*, quick: bool = False) -> dict[str, Any]:
+    seconds, windows = (1.0, 3) if quick else (5.0, 10)
     rows = [_flood(level, added_s, seconds) for level in LEVELS for added_s in (0.0, SLOW_S)]
-    run = _Run(windows, 2.0 if is_quick else 4.0)
+    run = _Run(windows, 2.0 if quick else 4.0)
     return {
         "rows": [row._asdict() for row in rows],
         "run_ratio": statistics.median(run.ratios),
@@ -218,7 +217,7 @@ class _Run:
             run_loop(self._watch(Path(place), n_pairs, window_s))
 
     async def _watch(self, folder: Path, n_pairs: int, window_s: float) -> int:
-        neural = SelfplayRun(_run_config(), folder, lambda line: None)
+        neural = SelfplayRun(bench_config("connect4", "auto", search={"games": RUN_GAMES}), folder, lambda line: None)
         recorder, books = neural.recorder, neural.engine.ledger.books
         recorder.store = slow = SlowStore.over(recorder.store)
         auditor = Auditor(folder, neural.engine.dispatcher)
@@ -229,7 +228,7 @@ class _Run:
             rates = []
             for number in range(2 * n_pairs + 1):
                 slow.delay_s = SLOW_S * (number % 2)
-                rates.append(await _rows_per_s(neural, window_s))
+                rates.append(await rows_per_s(neural.engine.evaluator, window_s))
             self.games_per_min = (books.done - n_games) / (time.perf_counter() - began_s) * 60
             neural.engine.halt()
             await running
@@ -237,14 +236,3 @@ class _Run:
         self.early = auditor.early
         auditor.close()
         return 0
-
-
-def _run_config() -> Config:
-    """Fewer games at a time than usual, so that the first ones are over soon."""
-    return changed(bench_config("connect4", "auto"), "search.games", RUN_GAMES)
-
-
-async def _rows_per_s(neural: SelfplayRun, seconds: float) -> float:
-    rows, began_s = neural.engine.evaluator.stats().rows, time.perf_counter()
-    await asyncio.sleep(seconds)
-    return (neural.engine.evaluator.stats().rows - rows) / (time.perf_counter() - began_s)

@@ -1,19 +1,22 @@
-"""Commands that look into runs: ``asyncplay data RUN stats|verify|export``, ``runs``, ``games`` and ``report``."""
+"""``asyncplay data RUN stats|verify|export``."""
 
-import json as json_format
 import re
-import sys
 from datetime import datetime
 from difflib import get_close_matches
+from json import dumps
 from pathlib import Path
 from typing import Literal
 
 from cyclopts import App
 
 from asyncplay.cli.kinds import MaybeLimit, MaybeSeats
-from asyncplay.errors import AsyncplayError, printable
+from asyncplay.cli.output import print_lines, say
+from asyncplay.errors import AsyncplayError
+
+Format = Literal["npz", "parquet"]
 
 EXIT_DAMAGED = 1
+FORMATS: dict[str, Format] = {".npz": "npz", ".parquet": "parquet"}
 ACTIONS = ("stats", "verify", "export")
 SHOWN_FLAWS = 20
 
@@ -42,9 +45,9 @@ def stats(run: Path, *, json: bool = False) -> int:
     from asyncplay.archive.summary import as_lines, summarize
 
     summary = summarize(run)
-    _tell([json_format.dumps(summary.as_dict())] if json else as_lines(summary))
+    print_lines([dumps(summary.as_dict())] if json else as_lines(summary))
     if summary.warning:
-        _warn(f"warning: {summary.warning}")
+        say(f"warning: {summary.warning}")
     return 0
 
 
@@ -57,11 +60,11 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
     repair
         Save what can be saved of a damaged store into a sound one; the old file is kept beside it.
     """
-    from asyncplay.archive import verify as room
+    from asyncplay.archive import verify as archive
     from asyncplay.console.progress import bar
 
-    with bar("checking") as tell:
-        found = room.verify(run, tell)
+    with bar("checking") as progress:
+        found = archive.verify(run, progress)
     lines = found.flaws[:SHOWN_FLAWS]
     if len(found.flaws) > SHOWN_FLAWS:
         lines.append(f"and {len(found.flaws) - SHOWN_FLAWS:,} things more")
@@ -70,13 +73,13 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
     if found.flaws and not repair:
         lines.append(f"`asyncplay data {run} verify --repair` saves what can be saved")
     if found.flaws and repair:
-        saved = room.repair(run)
+        saved = archive.repair(run)
         lost = [[found.start, found.stop - 1] for found in saved.lost]
         result["repaired"] = {"games": saved.games, "lost": lost, "cut_short": saved.cut_short}
         result["set_aside"] = saved.quarantined
         result["old"] = str(saved.old)
-        lines += room.repair_lines(saved)
-    _tell([json_format.dumps(result)] if json else lines)
+        lines += archive.repair_lines(saved)
+    print_lines([dumps(result)] if json else lines)
     return EXIT_DAMAGED if found.flaws and not repair else 0
 
 
@@ -85,7 +88,7 @@ def export(
     run: Path,
     *,
     out: Path,
-    format: Literal["npz", "parquet"] | None = None,  # noqa: A002  # the option's name
+    format: Format | None = None,  # noqa: A002  # the option's name
     versions: str | None = None,
     seats: MaybeSeats = None,
     reason: Literal["rules", "limit"] | None = None,
@@ -118,60 +121,19 @@ def export(
     from asyncplay.console.progress import bar
     from asyncplay.data.reader import GameFilter
 
-    first, last = _version_range(versions)
+    first = last = None
+    if versions is not None:
+        found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", versions)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if first > last:
+            raise AsyncplayError(f"--versions is {versions}, must be a number or a range like 3-9")
     since_s, until_s = _seconds("--since", since), _seconds("--until", until)
-    choice = GameFilter(first, last, seats, reason, since_s, until_s, limit)
-    with bar("exporting") as tell:
-        count = write(run, out, choice, tell, format or _format_of(out))
-    _warn(f"{count:,} games in {out}")
+    if (chosen := format or FORMATS.get(out.suffix)) is None:
+        raise AsyncplayError(f"--out is {out}, must end with .npz or .parquet, or say --format")
+    with bar("exporting") as progress:
+        count = write(run, out, GameFilter(first, last, seats, reason, since_s, until_s, limit), progress, chosen)
+    say(f"{count:,} games in {out}")
     return 0
-
-
-def runs(folder: Path = Path("runs"), *, json: bool = False) -> int:
-    """List the runs in a folder: running, stopped, killed or damaged, with game, games, last version and age."""
-    import time
-    from dataclasses import asdict
-
-    from asyncplay.archive.runs import as_lines, list_runs
-
-    found = list_runs(folder, time.time())
-    _tell([json_format.dumps([asdict(run) for run in found])] if json else as_lines(found))
-    return 0
-
-
-def games(*, json: bool = False) -> int:
-    """List the games that can be trained, with their options as they are by default."""
-    from asyncplay.archive.catalogue import as_lines, catalogue
-
-    found = catalogue()
-    _tell([json_format.dumps(found)] if json else as_lines(found))
-    return 0
-
-
-def report(run: Path, *, out: Path | None = None) -> int:
-    """Write one page about a run, with plots; it opens in any browser, without a network.
-
-    Parameters
-    ----------
-    out
-        The file to write; without it, report.html in the run's folder.
-    """
-    from asyncplay.archive.report.page import write_report
-
-    target = out or run / "report.html"
-    write_report(run, target)
-    _warn(f"report: {target}")
-    return 0
-
-
-def _version_range(text: str | None) -> tuple[int | None, int | None]:
-    if text is None:
-        return None, None
-    found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-    if first > last:
-        raise AsyncplayError(f"--versions is {text}, must be a number or a range like 3-9")
-    return first, last
 
 
 def _seconds(option: str, moment: datetime | None) -> float | None:
@@ -180,19 +142,3 @@ def _seconds(option: str, moment: datetime | None) -> float | None:
         return None if moment is None else moment.timestamp()
     except (ValueError, OverflowError):
         raise AsyncplayError(f"{option} is {moment}, which is out of all bounds") from None
-
-
-def _format_of(out: Path) -> Literal["npz", "parquet"]:
-    if out.suffix == ".npz":
-        return "npz"
-    if out.suffix == ".parquet":
-        return "parquet"
-    raise AsyncplayError(f"--out is {out}, must end with .npz or .parquet, or say --format")
-
-
-def _tell(lines: list[str]) -> None:
-    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
-
-
-def _warn(line: str) -> None:
-    sys.stderr.write(printable(line) + "\n")

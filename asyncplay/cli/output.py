@@ -1,16 +1,18 @@
-"""Standard output and error that may fail: nobody reads the pipe any more, or the disk is full.
+"""Standard output and error, which may fail: the reader has closed the pipe, or the disk is full.
 
-Words that cannot be written are no reason to stop working: they are dropped, and the first error is kept for whoever
-has to know that a result did not arrive.
+Text that cannot be written does not stop a command: it is dropped, and the first error is kept, so that the command
+can report that its result did not arrive.
 """
 
 import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO, cast
+
+from asyncplay.errors import printable
 
 
 class Outlet(io.FileIO):
@@ -29,15 +31,29 @@ class Outlet(io.FileIO):
             return size
 
 
+def say(line: object) -> None:
+    """Write a message for people to standard error."""
+    sys.stderr.write(f"{printable(line)}\n")
+    sys.stderr.flush()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Write a result to standard output."""
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
+
+
 @contextmanager
 def tolerant() -> Iterator[Outlet | None]:
-    """Let both streams fail in silence; yields what standard output goes through, None where somebody replaced it.
+    """Let both streams fail in silence; yield what standard output goes through, None where a caller replaced it.
 
-    Where a stream was closed from the start, its number goes to the null device: the next file that is opened would
-    get it, and all that is said.
+    The number of a stream that was closed from the start goes to the null device: otherwise the next file to be opened
+    would get the number, and with it all output.
     """
     for descriptor in (0, 1, 2):
-        _occupy(descriptor)
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
     before = sys.stdout, sys.stderr
     out, sys.stdout = _rewired(sys.stdout, sys.__stdout__)
     _, sys.stderr = _rewired(sys.stderr, sys.__stderr__)
@@ -54,16 +70,6 @@ def complaint(out: Outlet | None) -> str | None:
     if out is None or out.error is None or out.error.errno == errno.EPIPE:
         return None
     return f"standard output: {out.error.strerror}"
-
-
-def _occupy(descriptor: int) -> None:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        if nowhere != descriptor:
-            os.dup2(nowhere, descriptor)
-            os.close(nowhere)
 
 
 def _rewired(stream: TextIO | None, own: TextIO | None) -> tuple[Outlet | None, TextIO]:

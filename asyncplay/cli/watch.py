@@ -1,44 +1,47 @@
-"""The console of a run in another process: looked at and steered through its socket, and left without harm."""
+"""``asyncplay watch``: the console of a run in another process, seen and steered through its socket."""
 
 import asyncio
 import signal
 import sys
 from pathlib import Path
 
-from asyncplay.console.view import View
-from asyncplay.errors import AsyncplayError, printable
-from asyncplay.monitor.remote import Remote
+from asyncplay.cli.output import say
+from asyncplay.errors import AsyncplayError, leaves
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 KEYBOARD, SCREEN = 0, 1
 
 
-async def watch(folder: Path) -> int:
-    """Show the run in ``folder`` until the person leaves or it ends."""
+def watch(run: Path) -> int:
+    """The live console of a run that goes on in another terminal; leaving it does not stop the run.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    """
+    from asyncplay.engine.loop import run_loop
+
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise AsyncplayError(f"watch needs a terminal; `asyncplay tune {folder}` does not, nor does {folder}/run.log")
-    remote = await Remote.open(folder)
-    try:
-        await _show(remote)
-    except* AsyncplayError as errors:
-        sys.stderr.write(f"{printable(_first(errors))}\n")
-    finally:
-        remote.close()
-    return 0
+        raise AsyncplayError(f"watch needs a terminal; `asyncplay tune {run}` does not, nor does {run}/run.log")
+    return run_loop(_show(run))
 
 
-async def _show(remote: Remote) -> None:
-    loop = asyncio.get_running_loop()
-    view = View(remote, keyboard=KEYBOARD, screen=SCREEN, is_owner=False)
-    for number in ENDS:
-        loop.add_signal_handler(number, view.leave)
+async def _show(folder: Path) -> int:
+    """Show the run in ``folder`` until the person leaves or it ends."""
+    from asyncplay.console.view import View
+    from asyncplay.monitor.remote import Remote
+
+    loop, remote = asyncio.get_running_loop(), await Remote.open(folder)
     try:
+        view = View(remote, keyboard=KEYBOARD, screen=SCREEN, is_owner=False)
+        for number in ENDS:
+            loop.add_signal_handler(number, view.leave)
         await view.run()
+    except* AsyncplayError as errors:
+        say(leaves(errors)[0])
     finally:
         for number in ENDS:
             loop.remove_signal_handler(number)
-
-
-def _first(errors: BaseExceptionGroup[AsyncplayError]) -> BaseException:
-    error = errors.exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+        remote.close()
+    return 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asyncplay import cli
-from asyncplay.bench.duel import Duel, DuelProgress, measure
+from asyncplay.bench.duel import DuelProgress, measure
 from asyncplay.config.loading import load
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.methods.selfplay.network import load_game
@@ -37,7 +37,7 @@ def run(tmp_path: Path) -> Path:
 def test_who_thinks_alike_wins_and_loses_alike(run):
     """Every opening is played from both seats by the same thoughts: nothing is left of luck, but for the last digits
     of an answer, which may depend on who else is in the batch."""
-    result = measure(Duel(run, rounds=39))
+    result = measure(run, rounds=39)
 
     assert (result["rounds"], result["version"]) == (40, 7)
     assert abs(result["score_difference"]) <= 0.05
@@ -46,8 +46,8 @@ def test_who_thinks_alike_wins_and_loses_alike(run):
 
 def test_sixty_simulations_beat_two_by_more_than_chance(run):
     few, many = ("search.simulations=2",), ("search.simulations=60",)
-    won = measure(Duel(run, many, few, rounds=40))
-    lost = measure(Duel(run, few, many, rounds=40))
+    won = measure(run, hero=many, rival=few, rounds=40)
+    lost = measure(run, hero=few, rival=many, rounds=40)
 
     assert won["low"] > 0.2
     assert lost["high"] < -0.2
@@ -56,7 +56,7 @@ def test_sixty_simulations_beat_two_by_more_than_chance(run):
 
 def test_each_side_has_its_own_backend(run):
     """Both compute the same network, to the last digits."""
-    result = measure(Duel(run, ("device.backend=onnx-fp32",), rounds=8))
+    result = measure(run, hero=["device.backend=onnx-fp32"], rounds=8)
 
     assert (result["hero_backend"], result["rival_backend"]) == ("onnx-fp32 x1", "torch-cpu x1")
     assert abs(result["score_difference"]) < 0.3
@@ -73,7 +73,7 @@ def test_each_side_has_its_own_backend(run):
 )
 def test_a_change_that_cannot_be_is_named(run, change, complaint):
     with pytest.raises((AsyncplayError, ConfigError)) as caught:
-        measure(Duel(run, (change,), rounds=2))
+        measure(run, hero=[change], rounds=2)
     assert complaint in str(caught.value)
 
 
@@ -88,9 +88,8 @@ def test_progress_is_told_every_twenty_seconds_and_not_oftener():
 def test_a_side_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch):
     monkeypatch.setattr("asyncplay.machine.at_hand", lambda: 4 << 30)
     for side in ("hero", "rival"):
-        duel = Duel(run, rounds=8)._replace(**{side: ["search.simulations=9000000"]})
         with pytest.raises(ConfigError, match=r"^search.simulations is 9000000: it would need .*; \d+ would fit$"):
-            measure(duel)
+            measure(run, rounds=8, **{side: ["search.simulations=9000000"]})
 
 
 def test_a_match_whose_trees_do_not_fit_into_memory_is_refused(run, monkeypatch, capsys):

@@ -16,7 +16,7 @@ import pytest
 
 import asyncplay
 from asyncplay import cli
-from asyncplay.cli.training import Interrupts
+from asyncplay.cli.interrupts import Interrupts
 from asyncplay.config.loading import load
 
 LOAD = ["--game.name", "synthetic", "--load.slots", "64", "--workers", "2", "--headless"]

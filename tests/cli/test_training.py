@@ -11,8 +11,9 @@ import sys
 import pytest
 from methods.selfplay.test_neural import tiny
 
-from asyncplay.cli import training as app
-from asyncplay.cli.training import Showing, train
+from asyncplay.cli import training
+from asyncplay.cli.display import Showing
+from asyncplay.cli.training import train
 from asyncplay.data.store import open_read_only, read_kept
 from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.loop import CALLBACK_FAILED, run_loop
@@ -136,13 +137,13 @@ def test_a_run_ends_with_one_line_and_keeps_what_is_stored(tmp_path, monkeypatch
 @pytest.mark.usefixtures("either_loop")
 def test_a_ctrl_c_before_there_is_a_run_ends_it_as_soon_as_there_is_one(tmp_path, monkeypatch, capsys):
     """Left to Python it would be an exception somewhere in an import or a cancellation that the start may swallow."""
-    make_run, handler = app.make_run, signal.getsignal(signal.SIGINT)
+    make_run, handler = training.make_run, signal.getsignal(signal.SIGINT)
 
     def struck(*arguments):
         os.kill(os.getpid(), signal.SIGINT)
         return make_run(*arguments)
 
-    monkeypatch.setattr(app, "make_run", struck)
+    monkeypatch.setattr(training, "make_run", struck)
     assert train(tiny(train={"units": "0"}), run_dir=tmp_path, showing=Showing(headless=True)) == 130
 
     said = capsys.readouterr().err

@@ -1,7 +1,6 @@
 """A disk that is really full: a small file system in memory, where we may mount one."""
 
 import asyncio
-import logging
 import os
 import sqlite3
 import subprocess
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from keeping import Rig, acknowledged, rig, until
 
-from asyncplay.cli.training import LogFile
 from asyncplay.data.store import FILE, read_kept
 from asyncplay.data.watermark import read_watermark
 from asyncplay.engine.supervise import Member
@@ -43,18 +41,6 @@ def integrity(folder: Path) -> str:
         return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
     finally:
         connection.close()
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_log_on_a_full_disk_loses_lines_without_a_word(capsys):
-    handler = LogFile("/dev/full")
-    handler.emit(logging.LogRecord("asyncplay", logging.INFO, "", 0, "hello", (), None))
-    handler.emit(logging.LogRecord("asyncplay", logging.INFO, "", 0, "hello %d", ("you",), None))
-    handler.close()
-
-    said = capsys.readouterr().err
-    assert "No space left" not in said
-    assert "TypeError" in said  # a mistake of ours is still told
 
 
 async def fill_up(at: Rig, member: Member) -> int:

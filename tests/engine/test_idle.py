@@ -18,18 +18,19 @@ SCRIPT = """
 import asyncio, sys
 sys.path.insert(0, {tests!r})
 from rig import local_pool, engine
-from asyncplay.app import Interrupts, run_loop
-from asyncplay.coordinator.supervise import Patience
+from asyncplay.cli.interrupts import Interrupts
+from asyncplay.engine.loop import run_loop
+from asyncplay.engine.supervise import Patience
 
 async def main():
     run = engine(local_pool(), None, low_water=0)
     run.supervisor.patience = Patience()
-    Interrupts(run.drain, run.halt, print).install()
-    running = asyncio.create_task(run.run())
-    while [worker.state for worker in run.supervisor.stats()] != ["ready", "ready"]:
-        await asyncio.sleep(0.05)
-    print("ready", flush=True)
-    await running
+    with Interrupts(run.drain, run.halt, print):
+        running = asyncio.create_task(run.run())
+        while [worker.state for worker in run.supervisor.stats()] != ["ready", "ready"]:
+            await asyncio.sleep(0.05)
+        print("ready", flush=True)
+        await running
     return 0
 
 if __name__ == "__main__":

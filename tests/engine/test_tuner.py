@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.bench import batching
+from asyncplay.bench import virtual
 from asyncplay.engine.firing import Arm
 from asyncplay.engine.tuner import SETTLE_BATCHES, WINDOW_BATCHES, ServiceFit, Tuner, TunerState
 
@@ -209,7 +209,7 @@ def test_reset_keeps_the_arm_as_a_guess_and_forgets_the_verdicts():
 def crowd(n_slots, draw):
     rng = np.random.default_rng(7)
     thinks_s = draw(rng, (n_slots, 3_000))
-    return batching.Slots(thinks_s, thinks_s[:, 0] * rng.random(n_slots))
+    return virtual.Slots(thinks_s, thinks_s[:, 0] * rng.random(n_slots))
 
 
 def constant(rng, shape):
@@ -222,14 +222,14 @@ def exponential(rng, shape):
 
 def test_a_lock_step_crowd_that_thinks_shortly_is_waited_for():
     """128 slots together: 128 rows in a + 128 b + think = 1.127 ms; NONE would need 2 a + 128 b."""
-    auto = batching.Auto(seed=1)
-    rate = batching.serve(crowd(128, constant), auto, 2.0)
+    auto = virtual.Auto(seed=1)
+    rate = virtual.serve(crowd(128, constant), auto, 2.0)
     assert held(auto.tuner) is Arm.ALL
     assert rate > 0.95 * 128 / (0.6e-3 + 128 / 300e3 + 0.1e-3)
 
 
 def test_a_scattered_crowd_that_thinks_long_is_not_waited_for():
-    auto = batching.Auto(seed=1)
-    batching.serve(crowd(128, exponential), auto, 2.0)
+    auto = virtual.Auto(seed=1)
+    virtual.serve(crowd(128, exponential), auto, 2.0)
     assert held(auto.tuner) in (Arm.NONE, Arm.INTEGRAL)
-    assert auto.tuner.fixed_s == pytest.approx(batching.DEVICE_S, rel=0.02)
+    assert auto.tuner.fixed_s == pytest.approx(virtual.DEVICE_S, rel=0.02)
