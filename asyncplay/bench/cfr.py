@@ -45,15 +45,16 @@ def measure(game: str = "leduc") -> SolveSpeed:
     for side in (ours, theirs):
         side.run_for(WINDOW_S * 4)
     pairs = [(ours.run_for(WINDOW_S), theirs.run_for(WINDOW_S)) for _ in range(WINDOWS)]
-    it_s = median(mine for (mine, _), _ in pairs)
+    sampler, walker = Sampler(flat, SamplerSettings(), seed=2), Walker(flat, VARIANTS["cfr+"])
+    walker.run(0)  # compiled
     return {
         "game": game,
-        "asyncplay_it_s": it_s,
+        "asyncplay_it_s": median(mine for (mine, _), _ in pairs),
         "pyspiel_it_s": median(other for _, (other, _) in pairs),
         "ratio": median(mine / other for (mine, _), (other, _) in pairs),
         "nodes_per_s": median(nodes for (_, nodes), _ in pairs),
-        "seconds_to": _seconds_by_sampling(flat),
-        "cfr_plus_seconds_to": _seconds_by_full_walks(flat),
+        "seconds_to": _seconds_to(flat, sampler.table, sampler.run, SAMPLING_GOALS),
+        "cfr_plus_seconds_to": _seconds_to(flat, walker.table, lambda _, n: walker.run(n), (FULL_WALK_GOAL,)),
     }
 
 
@@ -93,17 +94,6 @@ class _Theirs:
             self._solver.run_iteration()
             done += 1
         return done / spent, 0.0
-
-
-def _seconds_by_sampling(game: FlatGame) -> dict[str, float | None]:
-    sampler = Sampler(game, SamplerSettings(), seed=2)
-    return _seconds_to(game, sampler.table, sampler.run, SAMPLING_GOALS)
-
-
-def _seconds_by_full_walks(game: FlatGame) -> dict[str, float | None]:
-    walker = Walker(game, VARIANTS["cfr+"])
-    walker.run(0)  # compiled
-    return _seconds_to(game, walker.table, lambda _, n: walker.run(n), (FULL_WALK_GOAL,))
 
 
 def _seconds_to(

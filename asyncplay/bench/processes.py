@@ -7,9 +7,6 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.context import SpawnProcess
 from typing import Any
 
 import numpy as np
@@ -23,32 +20,26 @@ from asyncplay.model.device import usable_cores
 
 
 async def measure(config: Config, workers: int, seconds: float) -> Tally:
-    shared = multiprocessing.get_context("spawn").RawArray("q", 3 * workers)
-    totals = _table(shared)
-    with _started(config, workers, shared) as processes:
-
-        def count() -> Tally:
-            _check(processes)
-            return Tally(time.perf_counter(), *totals.sum(0).tolist())
-
-        await until(lambda: count().games > 0 and bool(totals[:, GAMES].all()))
-        return await whole_rounds(count, workers, seconds)
-
-
-@contextmanager
-def _started(config: Config, workers: int, shared: Any) -> Iterator[list[SpawnProcess]]:
-    """They own nothing that would have to be put in order, so in the end they are killed."""
-    threads = max(usable_cores() // workers, 1)
     context = multiprocessing.get_context("spawn")
+    shared = context.RawArray("q", 3 * workers)
+    totals, threads = _table(shared), max(usable_cores() // workers, 1)
     processes = [
         context.Process(target=_play, args=(config, number, threads, shared), daemon=True) for number in range(workers)
     ]
+
+    def count() -> Tally:
+        for number, process in enumerate(processes):
+            if process.exitcode is not None:
+                raise AsyncplayError(f"process {number} of {workers} ended with status {process.exitcode}")
+        return Tally(time.perf_counter(), *totals.sum(0).tolist())
+
     try:
         for process in processes:
             process.start()
-        yield processes
+        await until(lambda: count().games > 0 and bool(totals[:, GAMES].all()))
+        return await whole_rounds(count, workers, seconds)
     finally:
-        for process in processes:
+        for process in processes:  # they own nothing that would have to be put in order
             if process.pid is not None:
                 process.kill()
                 process.join()
@@ -66,9 +57,3 @@ def _play(config: Config, number: int, threads: int, shared: Any) -> None:
 
 def _table(shared: Any) -> Totals:
     return np.frombuffer(shared, np.int64).reshape(-1, 3)
-
-
-def _check(processes: list[SpawnProcess]) -> None:
-    for number, process in enumerate(processes):
-        if process.exitcode is not None:
-            raise AsyncplayError(f"process {number} of {len(processes)} ended with status {process.exitcode}")

@@ -1,10 +1,11 @@
-"""One game after another, with the search and the network of a run but nobody to share a batch with.
+"""One game after another, with the search and the network of a run but no other game to share a batch with.
 
-What everybody starts from. The other strategies of ``bench strategies`` put several of these players side by side.
+The simplest strategy. The other strategies of ``bench strategies`` put several of these players side by side.
 """
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,10 @@ def by_row(backend: Backend) -> Estimate:
     """Every row is a batch of its own."""
 
     def estimate(positions: Positions) -> Estimates:
-        answers = [backend.launch(_row(positions, row))() for row in range(len(positions.features))]
+        answers = []
+        for row, (first, last) in enumerate(pairwise(positions.offsets)):
+            legal, offsets = positions.legal[first:last], np.array([0, last - first], np.int32)
+            answers.append(backend.launch(Positions(positions.features[row : row + 1], legal, offsets))())
         return Estimates(
             np.concatenate([answer.priors for answer in answers]),
             np.concatenate([answer.values for answer in answers]),
@@ -62,13 +66,6 @@ def by_row(backend: Backend) -> Estimate:
         )
 
     return estimate
-
-
-def _row(positions: Positions, row: int) -> Positions:
-    first, last = positions.offsets[row], positions.offsets[row + 1]
-    return Positions(
-        positions.features[row : row + 1], positions.legal[first:last], np.array([0, last - first], np.int32)
-    )
 
 
 class Solo:
@@ -90,20 +87,16 @@ class Solo:
         seed = unit_seed(self._number, int(self.totals[GAMES]))
         group.start(self._slot, np.array([seed], np.uint64))
         while len(group.advance()) == 0:
-            self._think()
+            rows = group.select()
+            if len(rows.features) == 0:
+                group.backup(*self._nothing, 0)
+                continue
+            answer = self._estimate(Positions(rows.features, rows.legal, rows.offsets))
+            group.backup(answer.priors, answer.values, answer.version)
+            self.totals[ROWS] += len(rows.features)
+            self.totals[ASKS] += 1
         group.stop(self._slot)
         self.totals[GAMES] += 1
-
-    def _think(self) -> None:
-        rows = self._group.select()
-        n_rows = len(rows.features)
-        if n_rows == 0:
-            self._group.backup(*self._nothing, 0)
-            return
-        answer = self._estimate(Positions(rows.features, rows.legal, rows.offsets))
-        self._group.backup(answer.priors, answer.values, answer.version)
-        self.totals[ROWS] += n_rows
-        self.totals[ASKS] += 1
 
 
 class Sequential:

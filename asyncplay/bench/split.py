@@ -33,14 +33,13 @@ def run_really(iterations: int, workers: int) -> dict[str, int]:
             "pool": {"workers": str(workers)},
         },
     )
-    runs: list[MccfrRun] = []
 
-    async def main(folder: Path) -> int:
-        runs.append(MccfrRun(config, folder, lambda line: None))
-        await runs[0].run()
-        return 0
+    async def main(folder: Path) -> MccfrRun:
+        run = MccfrRun(config, folder, lambda line: None)
+        await run.run()
+        return run
 
     with tempfile.TemporaryDirectory() as place:
-        run_loop(main(Path(place)))
-    done, reported = runs[0].engine.ledger.books.done, runs[0].rounds.stats.iterations
+        run = run_loop(main(Path(place)))
+    done, reported = run.engine.ledger.books.done, run.rounds.stats.iterations
     return {"iterations": iterations, "workers": workers, "done": done, "reported": reported}

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ TIMEOUT_S, MAX_ROWS = 5e-3, 64
 
 
 class Closed(Exception):
-    """Nobody answers any more."""
+    """The evaluator answers no more."""
 
 
 class _Ask(NamedTuple):
@@ -37,7 +37,7 @@ class SharedEvaluator:
     """Answers threads in batches.
 
     Lifetime: ``serve``, in a thread of its own, until ``close``. Order: that of the asks. End: what was asked is
-    answered, who asks later gets Closed.
+    answered, a later ask raises Closed.
     """
 
     def __init__(self, backend: Backend, timeout_s: float = TIMEOUT_S, max_rows: int = MAX_ROWS) -> None:
@@ -63,20 +63,17 @@ class SharedEvaluator:
 
     def serve(self) -> None:
         while (first := self._asks.get()) is not None:
-            self._answer(self._gather(first))
-
-    def _gather(self, first: _Ask) -> list[_Ask]:
-        batch, due_s = [first], time.perf_counter() + self._timeout_s
-        while sum(len(ask.positions.features) for ask in batch) < self._max_rows:
-            try:
-                ask = self._asks.get(timeout=max(due_s - time.perf_counter(), 0))
-            except queue.Empty:
-                break
-            if ask is None:
-                self._asks.put(None)  # for serve to find
-                break
-            batch.append(ask)
-        return batch
+            batch, due_s = [first], time.perf_counter() + self._timeout_s
+            while sum(len(ask.positions.features) for ask in batch) < self._max_rows:
+                try:
+                    ask = self._asks.get(timeout=max(due_s - time.perf_counter(), 0))
+                except queue.Empty:
+                    break
+                if ask is None:
+                    self._asks.put(None)  # ends the outer loop
+                    break
+                batch.append(ask)
+            self._answer(batch)
 
     def _answer(self, batch: Sequence[_Ask]) -> None:
         blocks = [ask.positions for ask in batch]
@@ -110,32 +107,26 @@ def split(estimates: Estimates, blocks: Sequence[Positions]) -> Iterator[Estimat
 
 async def measure(config: Config, workers: int, seconds: float) -> Tally:
     totals = np.zeros((workers, 3), np.int64)
-    cores = usable_cores()
-    evaluator = SharedEvaluator(open_torch(config, sorted({1, cores}), workers * config.search.worlds))
-    solos = [Solo(config, evaluator.estimate, number, totals[number]) for number in range(workers)]
-    with _started(evaluator, solos) as ends:
-
-        def count() -> Tally:
-            for end in ends:
-                if end.done():
-                    end.result()  # nobody ends before us but by an error
-            games, rows, _ = totals.sum(0).tolist()
-            return Tally(time.perf_counter(), games, rows, evaluator.batches)
-
-        await until(lambda: count().games > 0 and bool(totals[:, GAMES].all()))
-        return await whole_rounds(count, workers, seconds)
-
-
-@contextmanager
-def _started(evaluator: SharedEvaluator, solos: Sequence[Solo]) -> Iterator[list["Future[None]"]]:
+    evaluator = SharedEvaluator(open_torch(config, sorted({1, usable_cores()}), workers * config.search.worlds))
     server = threading.Thread(target=evaluator.serve, daemon=True, name="shared evaluator")
-    with ThreadPoolExecutor(len(solos)) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         server.start()
         try:
-            yield [pool.submit(_play, solo) for solo in solos]
+            solos = [Solo(config, evaluator.estimate, number, totals[number]) for number in range(workers)]
+            ends = [pool.submit(_play, solo) for solo in solos]
+
+            def count() -> Tally:
+                for end in ends:
+                    if end.done():
+                        end.result()  # only an error ends a game before its time
+                games, rows, _ = totals.sum(0).tolist()
+                return Tally(time.perf_counter(), games, rows, evaluator.batches)
+
+            await until(lambda: count().games > 0 and bool(totals[:, GAMES].all()))
+            return await whole_rounds(count, workers, seconds)
         finally:
             evaluator.close()
-    server.join()
+            server.join()
 
 
 def _play(solo: Solo) -> None:

@@ -25,9 +25,8 @@ def measure(
     game: str = "connect4", backend: str = "auto", *, counts: Sequence[int] = COUNTS, rounds: int
 ) -> dict[str, Any]:
     """A row for each number of workers; ``of_best_with_fewer`` is 1 for the first."""
-    rates: list[list[float]] = []
-    run_loop(_measure(rates, game, backend, counts, rounds))
-    figures = [_middle(rate / statistics.mean(turn) for rate, turn in column) for column in _columns(rates)]
+    rates = run_loop(_measure(game, backend, counts, rounds))
+    figures = [_middle(turn[place] / statistics.mean(turn) for turn in rates) for place in range(len(counts))]
     rows = []
     for place, (workers, figure) in enumerate(zip(counts, figures, strict=True)):
         rows_per_s = _middle(turn[place] for turn in rates)
@@ -43,12 +42,9 @@ def _middle(figures: Iterable[float]) -> float:
     return statistics.mean(ordered[quarter : len(ordered) - quarter])
 
 
-def _columns(rates: list[list[float]]) -> list[list[tuple[float, list[float]]]]:
-    """For each number of workers, its rate in each round beside all rates of that round."""
-    return [[(turn[place], turn) for turn in rates] for place in range(len(rates[0]))]
-
-
-async def _measure(rates: list[list[float]], game: str, backend: str, counts: Sequence[int], rounds: int) -> int:
+async def _measure(game: str, backend: str, counts: Sequence[int], rounds: int) -> list[list[float]]:
+    """Each run's rows/s in each round; every other round goes the other way, so that a drift favours no run."""
+    rates: list[list[float]] = []
     with ExitStack() as places:
         folders = [Path(places.enter_context(tempfile.TemporaryDirectory())) for _ in counts]
         runs = [
@@ -62,20 +58,14 @@ async def _measure(rates: list[list[float]], game: str, backend: str, counts: Se
             _pause(runs, True)
             for run in runs:
                 await _alone(run, LEARN_S)
-            rates += [await _round(runs, number) for number in range(rounds)]
+            for number in range(rounds):
+                order = range(len(runs)) if number % 2 == 0 else range(len(runs) - 1, -1, -1)
+                turn = {place: await _alone(runs[place], WINDOW_S) for place in order}
+                rates.append([turn[place] for place in range(len(runs))])
             _pause(runs, False)
             for run in runs:
                 run.neural.engine.halt()
             await asyncio.gather(*tasks)
-    return 0
-
-
-async def _round(runs: Sequence[Watched], number: int) -> list[float]:
-    """Each run's rows/s; every other round goes the other way, so that a drift favours nobody."""
-    order = range(len(runs)) if number % 2 == 0 else reversed(range(len(runs)))
-    rates = [0.0] * len(runs)
-    for place in order:
-        rates[place] = await _alone(runs[place], WINDOW_S)
     return rates
 
 
