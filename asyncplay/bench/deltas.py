@@ -35,6 +35,7 @@ FOREST = {"deals": 50, "depth": 11}  # 102,350 infosets
 TEN_TIMES = {"deals": 500, "depth": 11}
 WINDOW_BATCHES = 200
 REFERENCE_ITERATIONS = 50_000
+PARTS = 5  # equal parts of the run, with a median each
 SECONDS, QUICK_SECONDS = 600.0, 30.0
 
 
@@ -42,18 +43,22 @@ def measure(*, quick: bool = False) -> dict[str, Any]:
     solvable.warm(solvable.FOREST, {})
     published = Exchange(FOREST)
     published.fill(PUBLISHED_INFOSETS)
-    full_bytes, delta_bytes = published.full_state_bytes(), published.mean_delta_bytes()
+    full_bytes = published.full_state_bytes()
+    delta_bytes = statistics.mean(published.batch().frame_bytes for _ in range(WINDOW_BATCHES))
     run = Exchange(FOREST)
     start_row_bytes = run.until_known(EARLY_INFOSETS)
     pairs = _windows(run, _Young(run), QUICK_SECONDS if quick else SECONDS)
-    late = pairs[len(pairs) // 3 :]
+    late, part = pairs[len(pairs) // 3 :], len(pairs) // PARTS
     drift = 1 - statistics.median(pair.old for pair in late) / statistics.median(pair.young for pair in late)
     return {
         "full_state_bytes": full_bytes,
         "delta_bytes": delta_bytes,
         "reduction": full_bytes / delta_bytes,
         "bytes_per_touched_row": [start_row_bytes, run.batch().row_bytes, Exchange(TEN_TIMES).batch().row_bytes],
-        "nodes_per_s": _stretches(pairs),
+        "nodes_per_s": [
+            statistics.median(pair.nodes_per_s for pair in pairs[first : first + part])
+            for first in range(0, part * PARTS, part)
+        ],
         "drift": drift,
         "infosets": run.table.n_known,
         "batches": run.rounds.stats.pieces,
@@ -128,9 +133,6 @@ class Exchange:
         sums = self.table.values[:, SUM].reshape(self.table.n_rows, -1)[rows].ravel()
         return len(encode(Delta(1, True, BATCH, 0, 0.0, rows, self.table.regrets(rows), sums)))
 
-    def mean_delta_bytes(self) -> float:
-        return statistics.mean(self.batch().frame_bytes for _ in range(WINDOW_BATCHES))
-
 
 class _Young:
     """A second exchange, put back to where the first one is now as often as one likes."""
@@ -184,10 +186,3 @@ class _Reference:
         begin_s = time.perf_counter()
         nodes = self._sampler.run(0, REFERENCE_ITERATIONS).nodes
         return nodes / (time.perf_counter() - begin_s)
-
-
-def _stretches(pairs: list[_Pair], parts: int = 5) -> list[float]:
-    """Medians over equal parts of the run."""
-    size = len(pairs) // parts
-    groups = [pairs[part * size : (part + 1) * size] for part in range(parts)]
-    return [statistics.median(pair.nodes_per_s for pair in group) for group in groups if group]

@@ -48,8 +48,7 @@ def measure() -> dict[str, list[dict[str, Any]]]:
 
 
 def _row(n_rows: int, row_bytes: int) -> dict[str, Any]:
-    piped_us: list[float] = []
-    run_loop(_measure(n_rows, row_bytes, piped_us))
+    piped_us = run_loop(_piped_us(n_rows, row_bytes))
     return {
         "rows_per_message": n_rows,
         "row_bytes": row_bytes,
@@ -67,33 +66,34 @@ def _stages_us(n_rows: int, row_bytes: int) -> list[float]:
     member = Member(0, Phase.READY, 0.0, link=cast(Link, _Sink()), has_work=True)
     body = _question(n_rows, row_bytes)[HEADER.size :]
     dispatcher, n_messages = Dispatcher(evaluator), max(1024 // n_rows, 1)
-    return [_window_us(evaluator, dispatcher, member, body, n_messages) / n_rows for _ in range(WINDOWS)]
-
-
-def _window_us(evaluator: Evaluator, dispatcher: Dispatcher, member: Member, body: bytes, n_messages: int) -> float:
-    """CPU time a message."""
-    began_s, end_s, batches = time.process_time(), time.perf_counter() + WINDOW_S, 0
-    while time.perf_counter() < end_s:
-        for _ in range(n_messages):
-            dispatcher.heard(member, decode(body), time.perf_counter())
-        task = evaluator.start(time.perf_counter())
-        estimates = task.launch()()
-        task.landed(estimates, 0.001)
-        task.deliver(estimates)
-        batches += 1
-    return (time.process_time() - began_s) / batches / n_messages * 1e6
+    costs_us = []
+    for _ in range(WINDOWS):
+        began_s, end_s, batches = time.process_time(), time.perf_counter() + WINDOW_S, 0
+        while time.perf_counter() < end_s:
+            for _ in range(n_messages):
+                dispatcher.heard(member, decode(body), time.perf_counter())
+            task = evaluator.start(time.perf_counter())
+            estimates = task.launch()()
+            task.landed(estimates, 0.001)
+            task.deliver(estimates)
+            batches += 1
+        costs_us.append((time.process_time() - began_s) / batches / n_messages / n_rows * 1e6)
+    return costs_us
 
 
 class _Sink:
-    """A link to nobody."""
+    """A link that leads nowhere."""
 
     def send(self, frame: bytes) -> None:
         """Where the answer's frame ends."""
 
 
-async def _measure(n_rows: int, row_bytes: int, cost_us: list[float]) -> int:
-    """Run the load and measure it in windows; the best one counts, what disturbs a window is not ours."""
-    engine = _engine(n_rows, row_bytes)
+async def _piped_us(n_rows: int, row_bytes: int) -> list[float]:
+    """CPU time of the whole process for each row, in windows."""
+    assignment = Assignment("ask", _question(n_rows, row_bytes), seed=0, chunk=1, low_water=1)
+    settings, costs_us = LiveSettings(timeout_ms=None, max_rows=1024), list[float]()
+    engine = Engine(LocalPool(_ask_for_ever), Work(assignment, Ledger(None)), workers=1, settings=settings)
+    engine.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(engine.run())
         await until(lambda: engine.evaluator.stats().batches >= 100)
@@ -101,18 +101,10 @@ async def _measure(n_rows: int, row_bytes: int, cost_us: list[float]) -> int:
             rows, cpu_s = engine.evaluator.stats().rows, time.process_time()
             await asyncio.sleep(WINDOW_S)
             spent_s = time.process_time() - cpu_s
-            cost_us.append(spent_s / (engine.evaluator.stats().rows - rows) * 1e6)
+            costs_us.append(spent_s / (engine.evaluator.stats().rows - rows) * 1e6)
         engine.halt()
         await running
-    return 0
-
-
-def _engine(n_rows: int, row_bytes: int) -> Engine:
-    work = Assignment("ask", _question(n_rows, row_bytes), seed=0, chunk=1, low_water=1)
-    settings = LiveSettings(timeout_ms=None, max_rows=1024)
-    engine = Engine(LocalPool(_ask_for_ever), Work(work, Ledger(None)), workers=1, settings=settings)
-    engine.serve(0, Endpoint(row_bytes, ACTIONS, _launch))
-    return engine
+    return costs_us
 
 
 def _question(n_rows: int, row_bytes: int) -> bytes:

@@ -60,11 +60,13 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
     repair
         Save what can be saved of a damaged store into a sound one; the old file is kept beside it.
     """
-    from asyncplay.archive import verify as archive
+    from asyncplay.archive.verify import repair as save
+    from asyncplay.archive.verify import repair_lines
+    from asyncplay.archive.verify import verify as replay
     from asyncplay.console.progress import bar
 
     with bar("checking") as progress:
-        found = archive.verify(run, progress)
+        found = replay(run, progress)
     lines = found.flaws[:SHOWN_FLAWS]
     if len(found.flaws) > SHOWN_FLAWS:
         lines.append(f"and {len(found.flaws) - SHOWN_FLAWS:,} things more")
@@ -73,12 +75,12 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
     if found.flaws and not repair:
         lines.append(f"`asyncplay data {run} verify --repair` saves what can be saved")
     if found.flaws and repair:
-        saved = archive.repair(run)
+        saved = save(run)
         lost = [[found.start, found.stop - 1] for found in saved.lost]
         result["repaired"] = {"games": saved.games, "lost": lost, "cut_short": saved.cut_short}
         result["set_aside"] = saved.quarantined
         result["old"] = str(saved.old)
-        lines += archive.repair_lines(saved)
+        lines += repair_lines(saved)
     print_lines([dumps(result)] if json else lines)
     return EXIT_DAMAGED if found.flaws and not repair else 0
 
