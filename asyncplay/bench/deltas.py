@@ -87,7 +87,7 @@ class Exchange:
         self.begin()
 
     def begin(self) -> None:
-        """From iteration 0; the worker will be told of all that is known."""
+        """Start at iteration 0; the worker gets all that the table knows."""
         self._ledger = Ledger(None, is_divisible=False)
         self.rounds = Rounds(self.table, self._ledger, RoundSize(BATCH), 1, True)
 
@@ -143,7 +143,7 @@ class _Young:
 
     def again(self) -> Exchange:
         table, everything = self.exchange.table, np.ones(self.exchange.table.n_rows, np.uint8)
-        table.restore(self._kept["table"], everything)  # so that the worker is told of what it must forget
+        table.restore(self._kept["table"], everything)  # so that the worker gets the infosets that it must forget
         self.exchange.begin()
         self.exchange.batch()
         table.restore(self._kept["table"], self._kept["known"])

@@ -40,27 +40,27 @@ def measure(
     """What ``asyncplay bench duel --json`` prints. ``hero``, ``rival``: KEY=VALUE, laid over the run's configuration;
     ``version``: of the weights, without it the latest."""
     _, shape = read_run(run)
-    ours, theirs = _way(run, "hero", hero or ()), _way(run, "rival", rival or ())
+    hero_way, rival_way = _way(run, "hero", hero or ()), _way(run, "rival", rival or ())
     version = version if version is not None else versions(run)[-1]
     weights = load_weights(run, version, shape)
-    games_at_once = min(GAMES_AT_ONCE, math.ceil(rounds / build.n_workers(ours)))
-    for way in (ours, theirs):
+    games_at_once = min(GAMES_AT_ONCE, math.ceil(rounds / build.n_workers(hero_way)))
+    for way in (hero_way, rival_way):
         require_room(way, load_game(way), games_at_once, way.search.simulations, "search.simulations")
     assignment = match_assignment(
-        ours,
+        hero_way,
         f"model:{RIVAL_MODEL}",
-        simulations=ours.search.simulations,
+        simulations=hero_way.search.simulations,
         games_at_once=games_at_once,
         seed=seed,
-        rival_search=theirs.search,
+        rival_search=rival_way.search,
     )
-    match = Match(assignment, rounds, load_game(ours).players, on_played=DuelProgress(_say))
-    brains = {HERO_MODEL: Brain(ours, version, weights), RIVAL_MODEL: Brain(theirs, version, weights)}
+    match = Match(assignment, rounds, load_game(hero_way).players, on_played=DuelProgress(_say))
+    brains = {HERO_MODEL: Brain(hero_way, version, weights), RIVAL_MODEL: Brain(rival_way, version, weights)}
     began_s = time.perf_counter()
-    backends = run_loop(play(match, ours, shape, brains))
+    backends = run_loop(play(match, hero_way, shape, brains))
     return {
         "run": str(run),
-        "game": ours.game.name,
+        "game": hero_way.game.name,
         "version": version,
         "hero": " ".join(hero or ()) or "as trained",
         "rival": " ".join(rival or ()) or "as trained",

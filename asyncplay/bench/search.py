@@ -1,4 +1,4 @@
-"""How fast trees, rules and encoding are by themselves: a network that says the same of everything."""
+"""How fast trees, rules and encoding are by themselves: the network is a constant."""
 
 import time
 from typing import TypedDict
@@ -10,7 +10,7 @@ from asyncplay.search.group import Group, make_settings
 
 GAMES_A_GROUP = 256
 WINDOWS = 10
-LOADS: dict[str, dict[str, int]] = {"blob": {"simulations": 30, "worlds": 3}}  # what others published
+LOADS: dict[str, dict[str, int]] = {"blob": {"simulations": 30, "worlds": 3}}  # as published by others
 
 
 class SearchSpeed(TypedDict):
@@ -23,7 +23,7 @@ class SearchSpeed(TypedDict):
 def measure(game: str = "connect4", *, seconds: float = 3.0, **load: int) -> SearchSpeed:
     """Play on one core with uniform priors and values of 0.
 
-    The best of ten windows counts: what disturbs a window is not ours.
+    The best of ten windows counts: what slows a window down are other processes.
     """
     player = _Player(game, {"simulations": 32} | LOADS.get(game, {}) | load)
     player.play_for(seconds / WINDOWS)

@@ -3,7 +3,7 @@
 Games of Connect Four's size go through the coordinator's own parts (dispatcher, recorder, writer) as fast as they are
 acknowledged, at both levels of durability, and again with 20 ms more in every transaction. Then a real run of
 Connect Four, nothing learning, plays in windows with and without those 20 ms in turn. ``acknowledged_early`` counts
-games whose worker was told to forget them before another connection could read them.
+games that were acknowledged to their worker before another connection could read them.
 """
 
 import asyncio

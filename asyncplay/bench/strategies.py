@@ -5,8 +5,8 @@
 - ``threads``: one process, a game for each thread, one network (torch) behind an evaluator with a timeout of 5 ms.
 - ``ours``: a run as `asyncplay train` makes it, with worker processes, pipes and store.
 
-A figure is of whole rounds of the games under way (see tally.py), after everybody has begun. Only the last strategy is
-a part of asyncplay; the others live in this room alone.
+A figure is of whole rounds of the games under way (see tally.py), after every worker has begun. Only the last strategy
+is a part of asyncplay; the others exist for this comparison.
 """
 
 import sys
@@ -27,7 +27,7 @@ SECONDS = 8.0
 
 
 def measure(backend: str = "auto", *, seconds: float = SECONDS, counts: Sequence[int] = COUNTS) -> dict[str, Any]:
-    """A row for each strategy and number of workers; ``backend`` is that of ours."""
+    """A row for each strategy and number of workers; ``backend`` is that of ``ours``."""
     config = bench_config("blob", backend)
     entries.warm(load_game(config), lambda done, total, name: None)  # once, before processes do it at the same time
     rows = [_row("sequential", 1, Sequential(config).play_for(seconds))]

@@ -13,14 +13,14 @@ from asyncplay.bench.outside import until
 
 
 class Tally(NamedTuple):
-    """Totals at a moment, or what came between two moments."""
+    """Totals at a time, or the difference between two times."""
 
     seconds: float
     games: int  # that ended
     rows: int  # that the network answered
     batches: int
     decisions: int = 0  # of the games that ended, searched ones
-    spared: int = 0  # rows that needed no asking
+    spared: int = 0  # rows answered by the evaluation cache
 
     def since(self, before: "Tally") -> "Tally":
         return Tally._make(now - then for now, then in zip(self, before, strict=True))

@@ -81,7 +81,7 @@ class SharedEvaluator:
             parts = list(split(self._backend.launch(join(blocks))(), blocks))
         except Exception as error:
             for ask in batch:
-                ask.answer.set_exception(error)  # whoever waits would wait for ever
+                ask.answer.set_exception(error)  # otherwise its thread would wait for ever
             return
         self.batches += 1
         for ask, part in zip(batch, parts, strict=True):
@@ -97,7 +97,7 @@ def join(blocks: Sequence[Positions]) -> Positions:
 
 
 def split(estimates: Estimates, blocks: Sequence[Positions]) -> Iterator[Estimates]:
-    """To each block what is its own."""
+    """Cut the answers into those of each block."""
     row = action = 0
     for block in blocks:
         last_row, last_action = row + len(block.features), action + len(block.legal)

@@ -9,6 +9,7 @@ slots with the same think times.
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -83,7 +84,7 @@ class Auto:
 
 
 class Slots:
-    """Who thinks until when. A slot's think times are drawn before, so that no policy changes them."""
+    """When each slot asks next. Think times are drawn before, so that no policy changes them."""
 
     def __init__(self, thinks_s: Floats, first_s: Floats) -> None:
         self._thinks_s = thinks_s  # float64[slots, k], used in a circle
@@ -94,7 +95,7 @@ class Slots:
         self.silence_limit = SilenceLimit()
 
     def asking(self, now_s: float) -> Indices:
-        """Return those whose think time has ended, in order of asking; they wait from then on."""
+        """Return the slots whose think time has ended, in order of asking; they wait from then on."""
         slots = np.flatnonzero(self.next_ask_s <= now_s)
         slots = slots[np.argsort(self.next_ask_s[slots], kind="stable")]
         self.asked_s[slots] = self.next_ask_s[slots]
@@ -104,7 +105,7 @@ class Slots:
         return slots
 
     def answer(self, slots: Indices, now_s: float) -> None:
-        """Let them think again."""
+        """Let these slots think again."""
         turns = self.turns[slots]
         self.next_ask_s[slots] = now_s + self._thinks_s[slots, turns % self._thinks_s.shape[1]]
         self.began_s[slots] = now_s
@@ -112,7 +113,7 @@ class Slots:
 
 
 class LiveSet:
-    """Who is expected to ask, while the device is idle: thinking, and not longer than the silence limit."""
+    """The slots expected to ask while the device is idle: those that think, and not longer than the silence limit."""
 
     def __init__(self, slots: Slots) -> None:
         thinking = slots.next_ask_s < math.inf
@@ -123,7 +124,7 @@ class LiveSet:
         self._last_s: list[float] = np.maximum.accumulate(deadline_s[order][::-1])[::-1].tolist()
 
     def at(self, now_s: float) -> tuple[int, float]:
-        """Return how many there are, and the seconds until the last would have left in silence."""
+        """Return how many there are, and the seconds until the last one passes its silence limit."""
         gone = bisect_right(self._leaves_s, now_s)
         thinking = len(self._leaves_s) - gone
         return thinking, self._last_s[gone] - now_s if thinking else 0.0
@@ -139,18 +140,14 @@ def run_virtual(
 ) -> list[Row]:
     """Return one row for every slot count, think law and policy; deterministic for a seed."""
     rows = []
-    for n_slots in slots:
-        for think in thinks:
-            thinks_s, first_s = _draw(n_slots, think, seconds=seconds, seed=seed)
-            for name in policies:
-                policy: Policy
-                if name == "auto":
-                    policy = Auto(seed)
-                else:
-                    barrier = math.inf, min(MAX_ROWS, n_slots)
-                    policy = Pinned(*barrier) if name == "barrier" else Pinned(TIMEOUTS_S[name])
-                rate = serve(Slots(thinks_s, first_s), policy, seconds)
-                rows.append(Row(n_slots, think, name, rate, rate / MAX_RATE))
+    for n_slots, think in product(slots, thinks):
+        thinks_s, first_s = _draw(n_slots, think, seconds=seconds, seed=seed)
+        fixed = {name: Pinned(timeout_s) for name, timeout_s in TIMEOUTS_S.items()}
+        fixed["barrier"] = Pinned(math.inf, min(MAX_ROWS, n_slots))
+        for name in policies:
+            policy: Policy = Auto(seed) if name == "auto" else fixed[name]
+            rate = serve(Slots(thinks_s, first_s), policy, seconds)
+            rows.append(Row(n_slots, think, name, rate, rate / MAX_RATE))
     return rows
 
 

@@ -7,7 +7,7 @@ the batch together, cutting the answers and encoding them, by the coordinator's 
 answered, with 32 messages under way: reading, writing, waking up and handing the batch to the device's thread
 come on top. That process sends the same frame again and again, so that it takes little from the core it may share.
 
-The device answers at once with nothing. The best of several windows counts: what disturbs one is not ours.
+The device answers at once with nothing. The best of several windows counts: other processes slow the rest down.
 """
 
 import asyncio

@@ -24,7 +24,7 @@ data = App(name="data", help="Look into, check and export the games of a run: as
 
 
 def in_order(words: list[str]) -> list[str]:
-    """``data RUN stats`` is said in this order; commands come before their arguments."""
+    """Put the command before its argument, where cyclopts wants it: users type ``data RUN stats``."""
     if words[:1] != ["data"] or len(words) < 2 or words[1] in ACTIONS or words[1].startswith("-"):
         return words
     run, *rest = words[1:]
@@ -139,7 +139,7 @@ def export(
 
 
 def _seconds(option: str, moment: datetime | None) -> float | None:
-    """Since 1970."""
+    """Seconds since 1970."""
     try:
         return None if moment is None else moment.timestamp()
     except (ValueError, OverflowError):

@@ -23,7 +23,7 @@ def whole(least: int, most: int) -> Parameter:
 
 
 def real(least: float, most: float) -> Parameter:
-    """A number that is neither infinite nor none at all."""
+    """A finite number."""
 
     def read(text: str) -> float | None:
         try:
@@ -47,7 +47,7 @@ def _checked(read: Callable[[str], float | None], wanted: str) -> Parameter:
 
 
 MaybeKey = Annotated[str | None, Parameter(metavar="INT")]
-"""Stands for a key of the configuration, which checks it."""
+"""The value of a key of the configuration; the configuration checks it."""
 Count = Annotated[int, whole(1, MOST)]
 MaybeCount = Annotated[int | None, whole(1, MOST)]
 MaybeLimit = Annotated[int | None, whole(1, 2**40)]

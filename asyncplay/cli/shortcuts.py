@@ -1,4 +1,4 @@
-"""Short flags of ``train`` that stand for keys of the configuration, and the words for them when they are wrong."""
+"""Short flags of ``train`` that stand for keys of the configuration, and their names in error messages."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,27 +18,29 @@ DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
 def lay_over(settings: dict[str, dict[str, str]], shortcuts: Mapping[str, object]) -> dict[str, str]:
-    """Lay those that are not None over ``settings``; return what was typed for which option they stand for.
+    """Lay shortcuts that are not None over ``settings``; return the flag that was typed for each option.
 
-    ConfigError if the same key is told twice, and differently.
+    ConfigError if a key is given twice with different values.
     """
     typed = dict[str, str]()
     for name, value in shortcuts.items():
         if value is not None:
             section, key = KEYS[name]
-            option, told = f"--{section}.{key}".replace("_", "-"), settings.setdefault(section, {})
+            option, given = f"--{section}.{key}".replace("_", "-"), settings.setdefault(section, {})
             for spelled in (key, key.replace("_", "-")):
-                if told.get(spelled, str(value)).lower() != str(value).lower():
+                if given.get(spelled, str(value)).lower() != str(value).lower():
                     other = typed.get(option, option)
-                    raise ConfigError(f"{other} {told[spelled]} and --{name} {value} are about the same; leave one out")
-            told[key] = str(value)
+                    raise ConfigError(
+                        f"{other} {given[spelled]} and --{name} {value} are about the same; leave one out"
+                    )
+            given[key] = str(value)
             typed[option] = f"--{name}"
     return typed
 
 
 @contextmanager
 def as_typed(typed: Mapping[str, str]) -> Iterator[None]:
-    """Complaints inside are about what was typed."""
+    """Name the flags that were typed in a ConfigError that is raised inside."""
     try:
         yield
     except ConfigError as error:
@@ -49,7 +51,7 @@ def as_typed(typed: Mapping[str, str]) -> Iterator[None]:
 
 
 def seconds(option: str, text: str) -> str:
-    """A number as it stands, or of 90s, 20m, 1h30m how many seconds these are."""
+    """Return a number as it stands, and a duration such as 90s, 20m or 1h30m in seconds."""
     try:
         float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A bench's result for people or for programs."""
+"""The result of a bench or a match, for people or for programs."""
 
 import json
 import sys
