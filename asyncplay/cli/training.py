@@ -30,7 +30,7 @@ from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 from asyncplay.rundir import detach, resume
 from asyncplay.rundir.folder import RunFolder
-from asyncplay.rundir.layout import check_places
+from asyncplay.rundir.layout import CONFIG, LOG, check_places
 from asyncplay.rundir.log import LogFile
 from asyncplay.rundir.resume import Resumed
 
@@ -97,7 +97,7 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing, counted: st
         say(f"run folder: {folder}")
         if not showing.detach:
             return _see_through(config, folder, showing, None)
-    return _detach(folder, ["train", str(folder / "config.toml"), "--run", str(folder)], showing)
+    return _detach(folder, ["train", str(folder / CONFIG), "--run", str(folder)], showing)
 
 
 def go_on(folder: Path, flags: Overrides, *, showing: Showing, counted: str | None = None) -> int:
@@ -122,8 +122,8 @@ def _opened(folder: Path, option: str) -> Iterator[LogFile]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_places(folder)
         with lock.hold(folder):
-            os.close(open_file(folder / "run.log", os.O_WRONLY | os.O_CREAT))
-            with closing(LogFile(folder / "run.log")) as log_file:
+            os.close(open_file(folder / LOG, os.O_WRONLY | os.O_CREAT))
+            with closing(LogFile(folder / LOG)) as log_file:
                 yield log_file
     except OSError as error:
         raise AsyncplayError(f"{option} {folder}: cannot be written: {error.strerror}") from None

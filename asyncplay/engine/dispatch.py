@@ -12,7 +12,7 @@ from asyncplay.engine.ledger import Piece
 from asyncplay.engine.supervise import Member
 from asyncplay.engine.work import Arrival, Work, unknown_job
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Ack, Answer, Ask, Job, Message, Result
+from asyncplay.wire.messages import Ack, Answer, Ask, Job, JobResult, Message
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class Dispatcher:
         if isinstance(message, Ask):
             self._evaluator.submit(member.number, message, lambda answer: self._reply(member, message, answer), now_s)
             return
-        if not isinstance(message, Result):
+        if not isinstance(message, JobResult):
             raise WireError(f"worker {member.number} sent a {type(message).__name__}, which nobody wants")
         work, lost = self._jobs.get(message.job), self._lost.get(message.job)
         if work is not None and not work.ledger.is_orphaned(message.job):

@@ -11,7 +11,7 @@ import numpy as np
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.supervise import Member
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Done, Result, UnitResult
+from asyncplay.wire.messages import Done, JobResult, UnitResult
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Work:
     def prepare(self, member: Member, piece: Piece, now_s: float) -> None:
         """Send what a worker must know before it gets this piece."""
 
-    def take(self, desk: Desk, member: Member, result: Result) -> None:
+    def take(self, desk: Desk, member: Member, result: JobResult) -> None:
         """Take what came of a job that ``member`` has; WireError if it cannot be."""
         if not isinstance(result, Done):
             raise unwanted(member, result)
@@ -71,7 +71,7 @@ class Work:
         desk.forget_if_closed(self, result.job)
         desk.fill(member)
 
-    def take_late(self, desk: Desk, member: Member, result: Result, piece: Piece) -> None:
+    def take_late(self, desk: Desk, member: Member, result: JobResult, piece: Piece) -> None:
         """Take what came of a job that ``member`` had lost; WireError if it is not wanted any more."""
         raise unknown_job(member, result.job)
 
@@ -131,7 +131,7 @@ class UnitWork(Work):
         super().__init__(assignment, ledger)
         self.check, self.finished = check, finished
 
-    def take(self, desk: Desk, member: Member, result: Result) -> None:
+    def take(self, desk: Desk, member: Member, result: JobResult) -> None:
         """Find what is wrong with a result before anything is noted of it: then its unit is issued again."""
         if not isinstance(result, UnitResult):
             raise unwanted(member, result)
@@ -141,14 +141,14 @@ class UnitWork(Work):
         self.ledger.receive(member.number, result.job, units)
         desk.keep(Arrival(self, member, False, result))
 
-    def take_late(self, desk: Desk, member: Member, result: Result, piece: Piece) -> None:
+    def take_late(self, desk: Desk, member: Member, result: JobResult, piece: Piece) -> None:
         if not isinstance(result, UnitResult) or not 0 <= result.unit - piece.first < piece.size:
             raise unknown_job(member, result.job)
         self.check(result)
         desk.keep(Arrival(self, member, True, result))
 
 
-def unwanted(member: Member, result: Result) -> WireError:
+def unwanted(member: Member, result: JobResult) -> WireError:
     """Of a result that a work cannot use; a plain report where results are wanted has a sentence of its own."""
     if isinstance(result, Done):
         return WireError(

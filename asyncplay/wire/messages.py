@@ -113,7 +113,7 @@ class Answer(Message):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Result(Message):
+class JobResult(Message):
     """Worker → coordinator: something that came of a job."""
 
     job: Count
@@ -125,7 +125,7 @@ class Result(Message):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnitResult(Result):
+class UnitResult(JobResult):
     """Worker → coordinator: what came of one unit; kept in the worker until its Ack if the job says so."""
 
     unit: Count
@@ -139,7 +139,7 @@ class ToRole(Message):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done(Result):
+class Done(JobResult):
     """Worker → coordinator: these units of a job are finished, and nothing else comes of them."""
 
     KIND: ClassVar[int] = 5

@@ -22,8 +22,8 @@ from asyncplay.wire.messages import (
     Hello,
     Idle,
     Job,
+    JobResult,
     Message,
-    Result,
     Stop,
     ToRole,
     UnitResult,
@@ -153,7 +153,7 @@ class Worker:
         says that it thinks no more."""
         if isinstance(message, UnitResult):
             self._pending.keep(message)
-        if isinstance(message, Result) and message.ends_thinking:
+        if isinstance(message, JobResult) and message.ends_thinking:
             self._expected -= 1
         if not isinstance(message, Ask):
             return message

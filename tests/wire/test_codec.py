@@ -13,7 +13,7 @@ from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.messages import Delta
 from asyncplay.wire import codec
 from asyncplay.wire.codec import HEADER, MAX_FRAME_BYTES, decode, encode, frame_length, register
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Crash, Hello, Message, Ping, Result, Stop, Within
+from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Crash, Hello, JobResult, Message, Ping, Stop, Within
 
 
 def same(one: Message, other: Message) -> None:
@@ -151,7 +151,7 @@ def test_a_part_of_changes_before_the_last_says_nothing_of_the_whole(change):
 
 def test_a_message_travels_once_its_class_is_registered():
     @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-    class Note(Result):
+    class Note(JobResult):
         KIND: typing.ClassVar[int] = 127
         text: str
 

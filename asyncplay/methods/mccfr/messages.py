@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from asyncplay.wire.codec import register
-from asyncplay.wire.messages import Count, Doubles, Ints, Message, Result, ToRole
+from asyncplay.wire.messages import Count, Doubles, Ints, JobResult, Message, ToRole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Delta(Result):
+class Delta(JobResult):
     """Worker → coordinator: what a job changed in the rows of a table, or a part of it."""
 
     KIND: ClassVar[int] = 8

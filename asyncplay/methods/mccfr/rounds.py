@@ -24,7 +24,7 @@ from asyncplay.methods.mccfr.changelog import ChangeLog
 from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize
 from asyncplay.stats import RoundStats
-from asyncplay.wire.messages import Message, Result
+from asyncplay.wire.messages import JobResult, Message
 
 ROLE = "traverse"
 
@@ -241,7 +241,7 @@ class RoundWork(Work):
     def prepare(self, member: Member, piece: Piece, now_s: float) -> None:
         self._rounds.prepare(member, piece, now_s)
 
-    def take(self, desk: Desk, member: Member, result: Result) -> None:
+    def take(self, desk: Desk, member: Member, result: JobResult) -> None:
         if not isinstance(result, Delta):
             raise unwanted(member, result)
         if self._rounds.take(member.number, self.ledger.piece(member.number, result.job), result):
