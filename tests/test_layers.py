@@ -29,7 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "rundir": {"data", "config"},
     "model": {"wire", "config"},
     "monitor": {"config"},
-    "engine": {"wire", "pools", "data", "rundir", "config"},
+    "engine": {"wire", "pools", "data", "rundir", "monitor", "config"},
     "methods": {"engine", "monitor", "model", "rundir", "data", "pools", "worker", "agents", "solve", "search"}
     | {"games", "wire", "config"},
     "rating": {"methods", "engine", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},

@@ -4,11 +4,10 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
 
 from asyncplay.cli.display import Display, Showing
 from asyncplay.cli.interrupts import EXIT_INTERRUPTED, Interrupts, held_back
@@ -18,12 +17,12 @@ from asyncplay.config.sections import Config
 from asyncplay.data import lock
 from asyncplay.data.files import open_file
 from asyncplay.data.tensorboard import EventFile
-from asyncplay.engine.engine import Engine
 from asyncplay.engine.loop import run_loop
+from asyncplay.engine.method import Method
 from asyncplay.errors import AsyncplayError, RunFailed, leaves
 from asyncplay.methods import preflight
+from asyncplay.methods.choice import make_run
 from asyncplay.monitor import address
-from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.metrics import metrics
 from asyncplay.monitor.monitor import Monitor
@@ -39,48 +38,6 @@ log = logging.getLogger(__name__)
 DEFAULT_CONFIG = SHIPPED / "default.toml"
 """What a command without a configuration uses, wherever it is run from."""
 PLACE_S = 1.0  # between two looks whether the run's folder is where it was
-
-
-class Run(Protocol):
-    """What can be trained."""
-
-    engine: Engine
-    folder: RunFolder
-
-    async def run(self) -> None: ...
-
-    def drain(self) -> None:
-        """The first Ctrl-C: end soon, with everything saved."""
-
-    def checkpoint(self) -> None:
-        """Save soon."""
-
-    def figures(self) -> Figures:
-        """What has been counted so far."""
-
-    def note(self, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
-        """Keep an event of the run."""
-
-    def measure(self, values: Mapping[str, float]) -> None:
-        """Keep the figures of this moment."""
-
-    def summary(self, seconds: float) -> list[str]: ...
-
-
-def make_run(config: Config, folder: Path, say: Callable[[str], None], past: Resumed | None = None) -> Run:
-    """``past``: where a run that goes on had come to."""
-    found = None if past is None else past.snapshot
-    if config.game.name == "synthetic":
-        from asyncplay.methods.synthetic.run import SyntheticRun
-
-        return SyntheticRun(config, folder, say)
-    if config.solve.method != "off":
-        from asyncplay.methods.mccfr.run import MccfrRun
-
-        return MccfrRun(config, folder, say, found)
-    from asyncplay.methods.selfplay.run import SelfplayRun
-
-    return SelfplayRun(config, folder, say, found, is_resumed=past is not None)
 
 
 def train(config: Config, *, run_dir: Path | None, showing: Showing, counted: str | None = None) -> int:
@@ -193,7 +150,7 @@ async def _train(config: Config, folder: Path, past: Resumed | None, log_tail: L
     return EXIT_INTERRUPTED if interrupts.count else 0
 
 
-async def _record(run: Run, monitor: Monitor, config: Config) -> None:
+async def _record(run: Method, monitor: Monitor, config: Config) -> None:
     """The run's figures, kept each interval: in its store and for TensorBoard, over the units that are done."""
     with closing(EventFile(run.folder.place)) if config.train.tensorboard else nullcontext() as board:
         while True:
@@ -205,7 +162,7 @@ async def _record(run: Run, monitor: Monitor, config: Config) -> None:
                 board.write(time.time(), shot.throughput.units, values)
 
 
-async def _watch_folder(run: Run, monitor: Monitor, say: Callable[[str], None]) -> None:
+async def _watch_folder(run: Method, monitor: Monitor, say: Callable[[str], None]) -> None:
     """End a run whose folder is taken away: files written by name and files held open would be in two places."""
     while run.folder.is_in_place:  # noqa: ASYNC110  # no event tells of it
         await asyncio.sleep(PLACE_S)
@@ -217,18 +174,18 @@ async def _watch_folder(run: Run, monitor: Monitor, say: Callable[[str], None]) 
         monitor.stop()
 
 
-def _end_soon(run: Run, monitor: Monitor, say: Callable[[str], None]) -> None:
+def _end_soon(run: Method, monitor: Monitor, say: Callable[[str], None]) -> None:
     monitor.stop()
     if why := run.folder.trouble:
         say(f"{run.folder.path} cannot be written: {why}; the end waits until it can, Ctrl-C again leaves without it")
 
 
-def _end_now(run: Run) -> None:
+def _end_now(run: Method) -> None:
     run.folder.give_up()
     run.engine.halt()
 
 
-def _sum_up(run: Run, seconds: float) -> None:
+def _sum_up(run: Method, seconds: float) -> None:
     """What was done, lost and asked, in the end."""
     books, stats = run.engine.ledger.books, run.engine.evaluator.stats()
     for line in run.summary(seconds):

@@ -111,7 +111,8 @@ class Evaluator:
         """Queue an ask; ``reply`` is called on the loop. WireError if no model takes such rows."""
         self._check(ask)
         self._count_waiting(now_s)
-        is_foreseen = self._is_busy_until(now_s) and self._rows > 0  # then the lane has its alarm set
+        is_busy = bool(self._in_flight) and now_s < self._free_at_s - self._lead_s()
+        is_foreseen = is_busy and self._rows > 0  # then the lane has its alarm set for the next batch
         self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
         self._add_rows(len(ask.features))
         self._asked_rows += len(ask.features)
@@ -204,25 +205,18 @@ class Evaluator:
 
     def _view(self, requests: deque[_Request], now_s: float, running: int) -> firing.QueueView:
         self._count_waiting(now_s)
-        thinkers = self._thinkers(now_s)
+        thinkers, free_in_s = self._thinkers(now_s), 0.0
+        if running:
+            free_in_s = max(self._free_at_s - now_s, 0.0) if running < self._depth else math.inf
         return firing.QueueView(
             rows=self._rows,
             oldest_wait_s=now_s - requests[0].arrived_s,
             waited_row_s=self._waited_row_s,
             thinking=thinkers.slots + self._unsent_slots,
             live_left_s=max(thinkers.left_s, self._hard_cap_s if self._unsent_slots else 0.0),
-            free_in_s=self._free_in_s(now_s, running),
+            free_in_s=free_in_s,
             rows_per_slot=self._rows_per_slot,
         )
-
-    def _is_busy_until(self, now_s: float) -> bool:
-        """Whether the device is at work and the next batch's time has not come yet."""
-        return bool(self._in_flight) and now_s < self._free_at_s - self._lead_s()
-
-    def _free_in_s(self, now_s: float, running: int) -> float:
-        if running == 0:
-            return 0.0
-        return max(self._free_at_s - now_s, 0.0) if running < self._depth else math.inf
 
     def _rule(self) -> firing.Rule:
         return firing.Rule(
@@ -245,7 +239,8 @@ class Evaluator:
         self._done_rows += n_rows
         self._done_batches += 1
         self._batch_rows.add(n_rows)
-        self._unsent_slots += sum(_completes(part) for part in parts)
+        complete = [part.request for part in parts if part.last == part.request.rows]
+        self._unsent_slots += sum(request.ask.slots for request in complete)
         now_s = self._lane.now_s()
         self._free_at_s = self._lane.last_finish_s + sum(self._in_flight)  # whatever was expected of this batch
         self._restart_waiting(now_s)
@@ -318,11 +313,6 @@ def _positions(part: _Part) -> Positions:
     first, last = ask.offsets[part.first], ask.offsets[part.last]
     offsets = ask.offsets[part.first : part.last + 1] - first
     return Positions(ask.features[part.first : part.last], ask.legal[first:last], offsets)
-
-
-def _completes(part: _Part) -> int:
-    """The slots that wait for this very part."""
-    return part.request.ask.slots if part.last == part.request.rows else 0
 
 
 def _answer(request: _Request) -> Answer:

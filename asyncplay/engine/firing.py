@@ -78,21 +78,15 @@ def rows_due(view: QueueView, rule: Rule) -> int:
 
 
 def _linger_s(view: QueueView, rule: Rule) -> float:
-    """Return how much longer an idle device waits in auto mode, if nobody asks meanwhile."""
-    if view.thinking == 0:
+    """Return how much longer an idle device waits in auto mode, if no row comes meanwhile."""
+    if view.thinking == 0 or rule.arm is Arm.NONE:
         return 0.0
-    left_s = min(rule.hard_cap_s - view.oldest_wait_s, view.live_left_s)
-    return min(left_s, _patience_s(view, rule))
-
-
-def _patience_s(view: QueueView, rule: Rule) -> float:
-    """Return what the arm alone would still wait."""
     if rule.arm is Arm.INTEGRAL:
-        return (PILE * rule.fixed_s - view.waited_row_s) / view.rows
-    if rule.arm is Arm.HALF:
-        return math.inf if view.rows < view.thinking * view.rows_per_slot else 0.0
-    if rule.arm is Arm.ALL:
+        wanted_s = (PILE * rule.fixed_s - view.waited_row_s) / view.rows
+    elif rule.arm is Arm.HALF:
+        wanted_s = math.inf if view.rows < view.thinking * view.rows_per_slot else 0.0
+    else:
         # Waiting for k slots saves k launches at most, so it is never worth more than k a. This
         # is what a straggler costs, instead of its whole absence.
-        return view.thinking * rule.fixed_s - view.waited_row_s / view.rows
-    return 0.0
+        wanted_s = view.thinking * rule.fixed_s - view.waited_row_s / view.rows
+    return min(rule.hard_cap_s - view.oldest_wait_s, view.live_left_s, wanted_s)

@@ -73,7 +73,7 @@ class Lane:
 
     Lifetime: ``run`` is one task of the run's group; the thread ends with it. Order: among the sources that
     are due, the one furthest behind its share; a source that wants nothing saves up no credit. Limit:
-    ``depth`` tasks at a time. End: a failing task ends the run; it is a bug, not weather.
+    ``depth`` tasks at a time. End: a failing task ends the run; it is a bug, not a transient error.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Lane:
         self._bell: Alarm | None = None  # for what is timed
         self._timed: deque[tuple[_Turn, Timed]] = deque()
         self._todo: queue.SimpleQueue[_Turn | None] = queue.SimpleQueue()
-        self._launched: queue.SimpleQueue[tuple[_Turn, Finish] | None] = queue.SimpleQueue()
+        self._launched: queue.SimpleQueue[tuple[_Turn, Finish | None] | None] = queue.SimpleQueue()
 
     def attach(self, source: LaneSource, *, share: float, is_first: bool = False) -> None:
         """``is_first``: whenever it is due it goes before those who are not, whatever the shares say."""
@@ -137,7 +137,13 @@ class Lane:
     async def run(self) -> None:
         self._failure = asyncio.get_running_loop().create_future()
         self._alarm, self._bell = Alarm(self._pump), Alarm(self._rung)
-        threads = self._start_threads()
+        loop = asyncio.get_running_loop()
+        bodies = [self._launch_all] if self._depth == 1 else [self._launch_all, self._finish_all]
+        if self._is_inline:
+            bodies = []
+        threads = [threading.Thread(target=body, args=(loop,), daemon=True, name="lane") for body in bodies]
+        for thread in threads:
+            thread.start()
         try:
             self._pump()
             await self._failure
@@ -177,17 +183,14 @@ class Lane:
             loop = asyncio.get_running_loop()
             loop.call_soon(self._take_turn, loop, turn)
         elif turn.task.is_timed:
-            self._time_turn(turn)
+            assert self._bell is not None, "a task was started before the lane runs"
+            timed = cast(Timed, turn.task.launch())
+            self._host_s += HOST_FADE * (self._clock() - turn.started_s - self._host_s)
+            self._timed.append((turn, timed))
+            if len(self._timed) == 1:
+                self._bell.set(max(timed.due_s - self._clock(), LEAST_S))
         else:
             self._todo.put(turn)
-
-    def _time_turn(self, turn: _Turn) -> None:
-        assert self._bell is not None, "a task was started before the lane runs"
-        timed = cast(Timed, turn.task.launch())
-        self._host_s += HOST_FADE * (self._clock() - turn.started_s - self._host_s)
-        self._timed.append((turn, timed))
-        if len(self._timed) == 1:
-            self._bell.set(max(timed.due_s - self._clock(), LEAST_S))
 
     def _rung(self) -> None:
         """The oldest timed task is done; those behind it come later, as the device has one at a time."""
@@ -216,16 +219,6 @@ class Lane:
     def _entry(self, source: LaneSource) -> _Entry:
         return next(entry for entry in self._entries if entry.source is source)
 
-    def _start_threads(self) -> list[threading.Thread]:
-        loop = asyncio.get_running_loop()
-        bodies = [self._launch_all] if self._depth == 1 else [self._launch_all, self._finish_all]
-        if self._is_inline:
-            bodies = []
-        threads = [threading.Thread(target=body, args=(loop,), daemon=True, name="lane") for body in bodies]
-        for thread in threads:
-            thread.start()
-        return threads
-
     def _launch_all(self, loop: asyncio.AbstractEventLoop) -> None:
         """The lane's thread. With one task at a time it waits for each; else another thread does."""
         while (turn := self._todo.get()) is not None:
@@ -233,10 +226,11 @@ class Lane:
         self._launched.put(None)
 
     def _take_turn(self, loop: asyncio.AbstractEventLoop, turn: _Turn) -> None:
+        finish: Finish | None = None
         try:
             finish = turn.task.launch()
         except BaseException as error:
-            finish = _raiser(error)
+            turn.error = error
         self._host_s += HOST_FADE * (self._clock() - turn.started_s - self._host_s)
         if self._depth == 1:
             self._finish(loop, turn, finish)
@@ -247,25 +241,18 @@ class Lane:
         while (item := self._launched.get()) is not None:
             self._finish(loop, *item)
 
-    def _note_result(self, turn: _Turn, finish: Finish, done_s: float | None, before_s: float) -> float:
+    def _note_result(self, turn: _Turn, finish: Finish | None, done_s: float | None, before_s: float) -> float:
         """Return when the device was done: at ``done_s``, if that is known better than by looking at the clock now;
         with the task before at ``before_s``."""
         try:
-            turn.result = finish()
+            turn.result = finish() if finish is not None else None
         except BaseException as error:
             turn.error = error
         done_s = self._clock() if done_s is None else done_s
         turn.seconds = done_s - max(turn.started_s, before_s)  # a batch behind another waits first
         return done_s
 
-    def _finish(self, loop: asyncio.AbstractEventLoop, turn: _Turn, finish: Finish) -> None:
+    def _finish(self, loop: asyncio.AbstractEventLoop, turn: _Turn, finish: Finish | None) -> None:
         self._last_finish_s = self._note_result(turn, finish, None, self._last_finish_s)
         if not loop.is_closed():
             loop.call_soon_threadsafe(self._completed, turn)
-
-
-def _raiser(error: BaseException) -> Finish:
-    def finish() -> None:
-        raise error
-
-    return finish

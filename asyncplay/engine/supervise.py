@@ -110,9 +110,6 @@ class Member:
         self.told += 1
         self.send(job, now_s)
 
-    def asked(self, ask: Ask) -> None:
-        self.thinking = ask.thinking
-
     def idled(self, idle: Idle) -> None:
         """Believe it, unless it spoke before it had our last word: then it thinks again, and may stop in the middle."""
         if idle.heard == self.told:
@@ -182,12 +179,23 @@ class Supervisor:
     async def run(self) -> None:
         try:
             while True:
-                await self._fill_posts()
+                for post in list(self._posts.values()):  # a resize may come while one is being filled
+                    if post.is_vacant and self.clock() >= post.retry_at_s and self._may_start():
+                        await self._fill(post)
                 self._watch()
                 await self._reap()
                 await self._sleep()
-        finally:
-            await self._end_all()
+        finally:  # whatever is still there is killed; nothing is left behind
+            for post in self._posts.values():
+                post.is_wanted = False
+            left = list(self.members())
+            for member in left:
+                member.is_leaving = True
+                if member.link is not None:
+                    member.link.kill()
+            for member in left:
+                self._lost(member, "the run ended")
+            await self._reap()
 
     def members(self) -> Iterator[Member]:
         """All that are alive, ready or not."""
@@ -224,7 +232,15 @@ class Supervisor:
         self._changed.set()
 
     def stats(self) -> list[WorkerStats]:
-        return [self._stats(post) for post in self._posts.values()]
+        found = []
+        for post in self._posts.values():
+            member, state = post.member, "waiting" if post.is_wanted else "left"
+            pid, rows, units = 0, post.past_rows, post.past_units
+            if member is not None:
+                state, pid = member.phase.value, member.pid
+                rows, units = rows + member.rows, units + member.units
+            found.append(WorkerStats(post.number, state, pid, rows, post.restarts, post.reason, units))
+        return found
 
     async def stop(self) -> None:
         """Tell all workers to leave and return when they have, or after the grace time."""
@@ -245,25 +261,6 @@ class Supervisor:
             member.send(Stop(), self.clock())
         elif member.link is not None:
             member.link.kill()
-
-    async def _end_all(self) -> None:
-        """Whatever is still there is killed; nothing is left behind."""
-        for post in self._posts.values():
-            post.is_wanted = False
-        left = list(self.members())
-        for member in left:
-            member.is_leaving = True
-            if member.link is not None:
-                member.link.kill()
-        for member in left:
-            self._lost(member, "the run ended")
-        await self._reap()
-
-    async def _fill_posts(self) -> None:
-        now_s = self.clock()
-        for post in list(self._posts.values()):  # a resize may come while one is being filled
-            if post.is_vacant and now_s >= post.retry_at_s and self._may_start():
-                await self._fill(post)
 
     def _may_start(self) -> bool:
         """A hundred interpreters that start together on two cores are all late; the first may do without the rest."""
@@ -296,45 +293,44 @@ class Supervisor:
             log.warning("%s", line)
             self.say(line)
 
-    def _frame(self, member: Member, body: bytes | memoryview) -> None:
+    def _frame(self, member: Member, body: bytes | memoryview) -> None:  # noqa: PLR0912  # all reactions in one place
+        """React to a frame: what a worker says of itself is dealt with here, the rest is for the listener."""
         if member.phase is Phase.GONE:
             return
-        message = decode(body)
-        now_s = self.clock()
-        match message:
-            case Pong():
-                self._note_stacks(member, message)
-                return  # its second thread is alive, which says nothing about the first
-            case Hello():
-                self._greet(member, message, now_s)
-            case Crash():
-                member.cause = message.reason[:MOST_TEXT]
-                log.error("worker %d crashed: %s\n%s", member.number, member.cause, message.trace[:MOST_TEXT])
-            case Bye() if not member.is_leaving:
-                raise WireError(f"worker {member.number} leaves and was not told to")
-            case Bye():
-                pass
-            case _:
-                self._listen(member, message, now_s)
+        number, message, now_s = member.number, decode(body), self.clock()
+        if isinstance(message, Pong):  # its second thread is alive, which says nothing about the first
+            if not member.ponged < message.ticket <= member.pinged:
+                raise WireError(f"worker {number} answers ping {message.ticket}, which it was not sent or has answered")
+            member.ponged, member.stacks = message.ticket, message.stacks[:MOST_TEXT]
+            log.warning("worker %d is alive, but busy here:\n%s", number, member.stacks)
+            return
+        if isinstance(message, Hello):
+            self._greet(member, message, now_s)
+        elif isinstance(message, Crash):
+            member.cause = message.reason[:MOST_TEXT]
+            log.error("worker %d crashed: %s\n%s", number, member.cause, message.trace[:MOST_TEXT])
+        elif isinstance(message, Bye):
+            if not member.is_leaving:
+                raise WireError(f"worker {number} leaves and was not told to")
+        elif member.phase is Phase.STARTING:
+            raise WireError(f"worker {number} sent a {type(message).__name__} before its hello")
+        else:
+            if member.phase is Phase.SUSPECT:
+                log.info("worker %d is back after %.1f s", number, now_s - member.heard_s)
+                member.phase = Phase.READY
+            if member.owes:
+                member.silence_limit.observe(now_s - member.heard_s)
+            if isinstance(message, Idle):
+                member.idled(message)
+                self.listener.idle()
+            else:
+                if isinstance(message, Ask):
+                    member.thinking = message.thinking
+                self.listener.heard(member, message, now_s)
         member.heard_s = max(member.heard_s, now_s)
 
-    def _listen(self, member: Member, message: Message, now_s: float) -> None:
-        if member.phase is Phase.STARTING:
-            raise WireError(f"worker {member.number} sent a {type(message).__name__} before its hello")
-        if member.phase is Phase.SUSPECT:
-            log.info("worker %d is back after %.1f s", member.number, now_s - member.heard_s)
-            member.phase = Phase.READY
-        if member.owes:
-            member.silence_limit.observe(now_s - member.heard_s)
-        if isinstance(message, Idle):
-            member.idled(message)
-            self.listener.idle()
-            return
-        if isinstance(message, Ask):
-            member.asked(message)
-        self.listener.heard(member, message, now_s)
-
     def _greet(self, member: Member, hello: Hello, now_s: float) -> None:
+        """A worker says hello: refuse a stranger, else give it work."""
         if hello.protocol != PROTOCOL:
             raise WireError(f"worker {member.number} speaks protocol {hello.protocol}, this is {PROTOCOL}")
         if member.phase is not Phase.STARTING or hello.worker != member.number:
@@ -347,85 +343,60 @@ class Supervisor:
             self.listener.ready(member)
         self._changed.set()
 
-    def _note_stacks(self, member: Member, pong: Pong) -> None:
-        if not member.ponged < pong.ticket <= member.pinged:
-            raise WireError(f"worker {member.number} answers ping {pong.ticket}, which it was not sent or has answered")
-        member.ponged, member.stacks = pong.ticket, pong.stacks[:MOST_TEXT]
-        log.warning("worker %d is alive, but busy here:\n%s", member.number, member.stacks)
-
     def _lost(self, member: Member, reason: str) -> None:
+        """A worker is gone: free its post and, if it was not told to leave, count a death and back off."""
         if member.phase is Phase.GONE:
             return
         member.phase, member.cause = Phase.GONE, member.cause or reason
-        post = self._posts[member.number]
+        post, patience, now_s = self._posts[member.number], self.patience, self.clock()
         post.member = None
         post.past_rows, post.past_units = post.past_rows + member.rows, post.past_units + member.units
         if member.link is not None:
             self._ended.append(member.link)
         if not member.is_leaving:
-            self._count_death(post, member, member.cause)
+            if now_s - member.ready_s > patience.healthy_s:
+                post.failures = 0
+            wait_s = min(patience.backoff_s * 2 ** min(post.failures, MOST_DOUBLINGS), patience.backoff_ceiling_s)
+            post.failures += 1
+            post.restarts += 1
+            post.reason, post.retry_at_s = member.cause, now_s + wait_s
+            self._deaths.append((now_s, post.number, member.cause))
+            log.warning("worker %d died: %s; a new one starts in %.1f s", post.number, member.cause, wait_s)
         self.listener.gone(member, is_blamed=not member.is_leaving)
         self._changed.set()
 
-    def _count_death(self, post: _Post, member: Member, reason: str) -> None:
-        now_s, patience = self.clock(), self.patience
-        if now_s - member.ready_s > patience.healthy_s:
-            post.failures = 0
-        wait_s = min(patience.backoff_s * 2 ** min(post.failures, MOST_DOUBLINGS), patience.backoff_ceiling_s)
-        post.failures += 1
-        post.restarts += 1
-        post.reason, post.retry_at_s = reason, now_s + wait_s
-        self._deaths.append((now_s, post.number, reason))
-        log.warning("worker %d died: %s; a new one starts in %.1f s", post.number, reason, wait_s)
-
     def _watch(self) -> None:
         """Look at the clock: too many deaths, starts that take too long, silences that mean something."""
-        now_s = self.clock()
-        self._check_intensity(now_s)
+        now_s, patience = self.clock(), self.patience
+        while self._deaths and now_s - self._deaths[0][0] > patience.window_s:
+            self._deaths.popleft()
+        if len(self._deaths) > max(patience.deaths, patience.deaths_per_worker * self.workers):
+            reasons = "; ".join(sorted({reason for _, _, reason in self._deaths}))
+            raise PoolFailed(f"{len(self._deaths)} workers died within {patience.window_s:g} s: {reasons}")
         for member in list(self.members()):
             silent_s = now_s - member.heard_s
-            if member.phase is Phase.STARTING and now_s - member.since_s > self.patience.start_s:
-                self._kill(member, f"no hello within {self.patience.start_s:g} s")
+            limit_s = member.silence_limit.limit_s(patience.silence_floor_s, patience.silence_ceiling_s)
+            if member.phase is Phase.STARTING and now_s - member.since_s > patience.start_s:
+                self._kill(member, f"no hello within {patience.start_s:g} s")
             elif self._is_paused:
                 continue
-            elif member.phase is Phase.READY and member.owes and silent_s > self._limit_s(member):
-                self._suspect(member, silent_s, now_s)
-            elif member.phase is Phase.SUSPECT and now_s - member.since_s > self._limit_s(member):
+            elif member.phase is Phase.READY and member.owes and silent_s > limit_s:
+                log.warning("worker %d is silent for %.1f s, its limit is %.1f", member.number, silent_s, limit_s)
+                member.phase, member.since_s = Phase.SUSPECT, now_s
+                self._ticket += 1
+                member.pinged = self._ticket
+                if member.link is not None:
+                    member.link.send_control(encode(Ping(self._ticket)))
+            elif member.phase is Phase.SUSPECT and now_s - member.since_s > limit_s:
                 self._kill(member, f"silent for {silent_s:.1f} s")
             elif now_s > member.leave_by_s:
                 member.leave_by_s = math.inf
                 self._kill(member, "told to leave and did not")
 
-    def _limit_s(self, member: Member) -> float:
-        return member.silence_limit.limit_s(self.patience.silence_floor_s, self.patience.silence_ceiling_s)
-
-    def _suspect(self, member: Member, silent_s: float, now_s: float) -> None:
-        log.warning(
-            "worker %d is silent for %.1f s, its limit is %.1f",
-            member.number,
-            silent_s,
-            self._limit_s(member),
-        )
-        member.phase, member.since_s = Phase.SUSPECT, now_s
-        self._ticket += 1
-        member.pinged = self._ticket
-        if member.link is not None:
-            member.link.send_control(encode(Ping(self._ticket)))
-
     def _kill(self, member: Member, why: str) -> None:
         member.cause = why
         if member.link is not None:
             member.link.kill()
-
-    def _check_intensity(self, now_s: float) -> None:
-        while self._deaths and now_s - self._deaths[0][0] > self.patience.window_s:
-            self._deaths.popleft()
-        limit = max(self.patience.deaths, self.patience.deaths_per_worker * self.workers)
-        if len(self._deaths) > limit:
-            reasons = sorted({reason for _, _, reason in self._deaths})
-            raise PoolFailed(
-                f"{len(self._deaths)} workers died within {self.patience.window_s:g} s: {'; '.join(reasons)}"
-            )
 
     async def _reap(self) -> None:
         """One by one, each forgotten only when it is done: a cancellation in between loses nobody."""
@@ -444,13 +415,6 @@ class Supervisor:
         if not self._ended:
             await _wait(self._changed, max(min(due), 0.0))
         self._changed.clear()
-
-    def _stats(self, post: _Post) -> WorkerStats:
-        member = post.member
-        state = member.phase.value if member is not None else "waiting" if post.is_wanted else "left"
-        pid, rows, units = (member.pid, member.rows, member.units) if member is not None else (0, 0, 0)
-        rows, units = post.past_rows + rows, post.past_units + units
-        return WorkerStats(post.number, state, pid, rows, post.restarts, post.reason, units)
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> None:

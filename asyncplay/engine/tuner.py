@@ -48,10 +48,7 @@ class ServiceFit:
         self.mean_s += share * off_s
         self.rows_rows = (1 - share) * (self.rows_rows + share * off_rows * off_rows)
         self.rows_s = (1 - share) * (self.rows_s + share * off_rows * off_s)
-        self._solve()
-
-    def _solve(self) -> None:
-        """While all batches are alike the slope is unknown: lean towards half fixed, half per row."""
+        # While all batches are alike the slope is unknown: lean towards half fixed, half per row.
         doubt = (0.01 * self.mean_rows) ** 2
         steepest = self.mean_s / self.mean_rows
         slope = (self.rows_s + doubt * steepest / 2) / (self.rows_rows + doubt)
@@ -198,20 +195,13 @@ class Tuner:
         self._fit.observe(rows, service_s)
         idle_s = now_s - self._last_s - service_s
         self._last_s = now_s
-        if idle_s > self._pause_s:
-            self._begin_again(now_s, idle_s)
-        else:
-            self._meter.add(now_s, rows)
-            self._judge(now_s)
-
-    def _begin_again(self, now_s: float, idle_s: float) -> None:
-        """After a pause, which counts for nothing: trials are not due any sooner for it."""
-        self._trial = None
-        self._meter.restart(now_s)
-        for record in self._records.values() if math.isfinite(idle_s) else ():
-            record.due_s += idle_s
-
-    def _judge(self, now_s: float) -> None:
+        if idle_s > self._pause_s:  # a pause counts for nothing: trials are not due any sooner for it
+            self._trial = None
+            self._meter.restart(now_s)
+            for record in self._records.values() if math.isfinite(idle_s) else ():
+                record.due_s += idle_s
+            return
+        self._meter.add(now_s, rows)
         self._is_parting = self._is_parting and self._meter.batches < SETTLE_BATCHES
         is_full = self._meter.is_full(now_s)
         if self._trial is None:
@@ -252,25 +242,18 @@ class Tuner:
         record.add(max(log_rate - self._base.log_rate, HOPELESS))
         doubt = self._base.noise * math.sqrt((1 + 1 / self._base.weight) / record.weight)
         is_better = record.edge > HYSTERESIS + 2 * doubt
-        self._put_off(record, now_s, lost_s)
-        self._trial, self._is_parting = None, arm is Arm.ALL and not is_better
-        self._base.weight = TRUST_AFTER_TRIAL
-        if is_better:
-            self._adopt(arm, log_rate)
-        self._meter.restart(now_s)
-
-    def _put_off(self, record: ArmRecord, now_s: float, lost_s: float) -> None:
-        """Plan the next trial: soon while the arm looks promising, otherwise twice as late as last time."""
+        # The next trial: soon while the arm looks promising, otherwise twice as late as last time.
         record.gap = FIRST_GAP if record.edge > HYSTERESIS else min(2 * record.gap, LAST_GAP)
         wait_s = max(record.gap * self._window_s, lost_s / BUDGET)
         record.due_s = now_s + wait_s * self._random.uniform(0.75, 1.25)
-
-    def _adopt(self, arm: Arm, log_rate: float) -> None:
-        """Hold ``arm`` from now on; the other edges are told relative to it."""
-        gain = self._records[arm].edge
-        for record in self._records.values():
-            record.edge -= gain
-        self._held, self._base.log_rate, self._base.weight = arm, log_rate, 1.0
+        self._trial, self._is_parting = None, arm is Arm.ALL and not is_better
+        self._base.weight = TRUST_AFTER_TRIAL
+        if is_better:  # hold it from now on; the other edges are relative to it
+            gain = record.edge
+            for other in self._records.values():
+                other.edge -= gain
+            self._held, self._base.log_rate, self._base.weight = arm, log_rate, 1.0
+        self._meter.restart(now_s)
 
 
 class Lockstep:

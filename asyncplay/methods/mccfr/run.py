@@ -3,11 +3,10 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -46,12 +45,6 @@ log = logging.getLogger(__name__)
 MB = 1 << 20
 
 Say = Callable[[str], None]
-
-
-def n_started(config: Config) -> int:
-    """Workers that can get something to do: no more than iterations of a round or of the run."""
-    most = [count for count in (config.solve.batch, config.train.units) if count]
-    return min([parts.n_workers(config), *most])
 
 
 def most_of(bounds: Bounds, piece: Piece) -> Most:
@@ -93,9 +86,16 @@ class MccfrRun:
         self._config, self.folder, self._say = config, RunFolder(folder, say), say
         if found is None and checkpoint.numbers(folder / CHECKPOINTS):
             raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
-        self._warm_kernels()
+        game = config.game
+        say(f"compiling the kernels to solve {game.name}, unless they are in the cache")
+        # Once, before workers start: two on a cold cache would both compile.
+        solvable.warm(
+            game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
+        )
         self.game = solvable.compile_game(config.game.name, config.game.options)
-        workers = n_started(config)
+        # No more workers than iterations of a round or of the run: the others would have nothing to do.
+        most = [count for count in (config.solve.batch, config.train.units) if count]
+        workers = min([parts.n_workers(config), *most])
         say(check_memory(self.game, workers, memory.at_hand()))
         if warning := idle_warning(config.solve.batch, parts.n_workers(config)):
             say(f"warning: {warning}")
@@ -103,7 +103,7 @@ class MccfrRun:
         self.table = MergedTable(self.game.flat.offsets, new_table(self.game))
         ledger = Ledger(config.train.units or None, is_divisible=False)
         self.rounds = self._make_rounds(ledger, found)
-        self.engine = self._make_spine(ledger, workers)
+        self.engine = self._make_engine(ledger, workers)
         self.saver = Saver(self.folder, self._capture, config.checkpoint)
         self.exploitability: Exploitability | None = None  # when it was last measured
         self._recorder = parts.open_event_recorder(config, self.folder, self.game.players)
@@ -111,13 +111,16 @@ class MccfrRun:
 
     async def run(self) -> None:
         """Solve until the engine ends; the last table, policy and exploitability are saved whatever ended it."""
+        solve = self._config.solve
+        timed = [(solve.snapshot_every_s, self._save_policy), (solve.exact_every_s, self._measure)]
         async with self._recorder:
             self.note(
                 "start", f"seed {self._config.train.seed}, {self.rounds.stats.iterations:,} iterations done before"
             )
             try:
                 async with asyncio.TaskGroup() as group:
-                    services = [group.create_task(service) for service in self._services()]
+                    services = [group.create_task(self.saver.run())]
+                    services += [group.create_task(_every(seconds, task)) for seconds, task in timed if seconds]
                     await self.engine.run()
                     for service in services:
                         service.cancel()
@@ -161,14 +164,6 @@ class MccfrRun:
     def _nash_conv(self) -> str:
         return "" if self.exploitability is None else f"  NashConv {self.exploitability.nash_conv:.5f}"
 
-    def _warm_kernels(self) -> None:
-        """Compile once, before workers start: two on a cold cache would both compile."""
-        game = self._config.game
-        self._say(f"compiling the kernels to solve {game.name}, unless they are in the cache")
-        solvable.warm(
-            game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
-        )
-
     def _make_rounds(self, ledger: Ledger, found: Checkpoint | None) -> Rounds:
         solve = self._config.solve
         known = TableProgress()
@@ -194,7 +189,7 @@ class MccfrRun:
         solve = self._config.solve
         discount(self.table.values, period, solve.alpha, solve.beta, solve.gamma)
 
-    def _make_spine(self, ledger: Ledger, workers: int) -> Engine:
+    def _make_engine(self, ledger: Ledger, workers: int) -> Engine:
         config = self._config
         spec = TraverseSpec(config.game.name, json.dumps(config.game.options), json.dumps(asdict(config.solve)))
         assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
@@ -208,11 +203,6 @@ class MccfrRun:
             is_lockstep=config.pool.kind == "inline",
             say=self._say,
         )
-
-    def _services(self) -> list[Coroutine[Any, Any, None]]:
-        solve = self._config.solve
-        timed = [(solve.snapshot_every_s, self._save_policy), (solve.exact_every_s, self._measure)]
-        return [self.saver.run(), *(_every(seconds, task) for seconds, task in timed if seconds)]
 
     async def _capture(self) -> Checkpoint:
         return past.capture(self.rounds, self.table.capture())

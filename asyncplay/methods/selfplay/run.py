@@ -33,7 +33,7 @@ from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
 from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.methods.selfplay.score import Score
-from asyncplay.methods.selfplay.trainer import Publishing, Trainer, TrainerState
+from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
@@ -137,25 +137,7 @@ class SelfplayRun:
         self.limiter = parts.make_limiter(config, stored, self.learner.rows, restored.ratio)
         self.replay, self._missing = parts.make_replay(config, self.game, self.shape, folder, stored)
         self.saver = Saver(self.folder, self._capture, config.checkpoint, saved_step=self.learner.steps)
-        learn = config.learn
-        self.trainer = Trainer(
-            self.learner,
-            self._backend,
-            self.replay,
-            self.limiter,
-            self.engine.lane,
-            seed=config.train.seed,
-            publishing=Publishing(
-                learn.publish_steps, learn.publish_distance, math.inf if self._is_lockstep else learn.publish_age_s
-            ),
-            turns=parts.symmetry_tables(self.game),
-            published=restored.published,
-            last_version=max(restored.last_version, stored.last_version),
-            micro_s=self._micro_s,
-            on_published=self._published,
-            on_step=self.saver.stepped,
-            is_lockstep=self._is_lockstep,
-        )
+        self.trainer = self._make_trainer(restored.published, max(restored.last_version, stored.last_version))
         self._arena = Arena(
             config,
             self.game,
@@ -233,6 +215,26 @@ class SelfplayRun:
             f"{train.steps:,} steps; loss {train.policy_loss:.3f} policy, {train.value_loss:.3f} value"
         )
         return [line] + [f"arena against {name}: {result}" for name, result in self._arena.state.results.items()]
+
+    def _make_trainer(self, published: Published, last_version: int) -> Trainer:
+        learn, is_lockstep = self._config.learn, self._is_lockstep
+        age_s = math.inf if is_lockstep else learn.publish_age_s
+        return Trainer(
+            self.learner,
+            self._backend,
+            self.replay,
+            self.limiter,
+            self.engine.lane,
+            seed=self._config.train.seed,
+            publishing=Publishing(learn.publish_steps, learn.publish_distance, age_s),
+            turns=parts.symmetry_tables(self.game),
+            published=published,
+            last_version=last_version,
+            micro_s=self._micro_s,
+            on_published=self._published,
+            on_step=self.saver.stepped,
+            is_lockstep=is_lockstep,
+        )
 
     def _make_assignment(self) -> Assignment:
         config = self._config

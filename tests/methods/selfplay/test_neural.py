@@ -18,7 +18,6 @@ from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.run import SelfplayRun, load_weights, save_weights, versions
 from asyncplay.rating.evaluate import Question, evaluate
 from asyncplay.records import dense, unpack
-from asyncplay.rundir.folder import RunFolder
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 SMOKE, BLOB = CONFIGS / "smoke.toml", CONFIGS / "blob-quick.toml"
@@ -116,7 +115,7 @@ def test_a_run_stores_what_it_played_published_and_went_through(tmp_path):
 def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path):
     train(tiny(train={"units": "4"}), tmp_path / "run")
     with pytest.raises(AsyncplayError, match=r"holds a run with 4 games; `asyncplay train --resume .*` goes on"):
-        build.make_keeper(tiny(), RunFolder(tmp_path / "run"), 2)
+        build.open_game_store(tiny(), tmp_path / "run", 2)
 
 
 def test_a_folder_without_weights_is_named(tmp_path):

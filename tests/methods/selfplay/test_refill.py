@@ -61,7 +61,7 @@ def selfplay(game, on_game, n_games: int | None, low_water: int = 16) -> Work:
     return UnitWork(Assignment("selfplay", spec, SEED, chunk=8, low_water=low_water), Ledger(n_games), finished=on_game)
 
 
-def make_spine(game, work: Work) -> Engine:
+def make_engine(game, work: Work) -> Engine:
     settings = LiveSettings(timeout_ms=None, max_rows=256)
     engine = Engine(inline_pool(), work, workers=2, settings=settings, is_lockstep=True)
     engine.serve(0, Endpoint(game.features, game.actions, skewed))
@@ -71,7 +71,7 @@ def make_spine(game, work: Work) -> Engine:
 async def play(game, n_games: int) -> list[Game]:
     taken: list[Game] = []
     async with asyncio.timeout(60):
-        await make_spine(game, selfplay(game, taken.append, n_games)).run()
+        await make_engine(game, selfplay(game, taken.append, n_games)).run()
     return taken
 
 
@@ -95,7 +95,7 @@ async def refilled(game, folder: Path, missing: Missing, n_rows: int | None = No
         late.append(played)
         kept.add(examples_of(played, game.players))
 
-    engine, one_game = make_spine(game, selfplay(game, None, None, low_water=0)), selfplay(game, take, 1)
+    engine, one_game = make_engine(game, selfplay(game, None, None, low_water=0)), selfplay(game, take, 1)
     job = Refill(folder, kept, engine.dispatcher, game.name, "{}", game.players, SEED)
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
@@ -183,7 +183,7 @@ async def test_rebuilt_rows_are_shown_to_whoever_will_use_them(tmp_path):
     kept, seen = replay_of(game), []
     n_rows = sum(len(one.features) for one in played)
     kept.begin_at(0, n_rows)
-    engine = make_spine(game, selfplay(game, None, None, low_water=0))
+    engine = make_engine(game, selfplay(game, None, None, low_water=0))
     judge = Refill(
         tmp_path, kept, engine.dispatcher, game.name, "{}", game.players, SEED, check=lambda *shown: seen.append(shown)
     )
