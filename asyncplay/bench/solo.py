@@ -10,11 +10,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay import rng
 from asyncplay.bench.tally import Tally
 from asyncplay.config.sections import Config
 from asyncplay.games.sampling import random_rows
 from asyncplay.methods.selfplay.network import load_game, open_model
-from asyncplay.methods.selfplay.seats import unit_seed
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
@@ -84,7 +84,7 @@ class Solo:
     def play(self) -> None:
         """One game to its end."""
         group = self._group
-        seed = unit_seed(self._number, int(self.totals[GAMES]))
+        seed = rng.derive(self._number, int(self.totals[GAMES]))
         group.start(self._slot, np.array([seed], np.uint64))
         while len(group.advance()) == 0:
             rows = group.select()

@@ -14,7 +14,7 @@ from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.errors import WireError
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods import parts
-from asyncplay.methods.selfplay.check import result_flaw
+from asyncplay.methods.selfplay.games import result_flaw
 from asyncplay.methods.selfplay.messages import Game, MatchSpec
 from asyncplay.methods.selfplay.network import load_game
 from asyncplay.methods.selfplay.score import Points, Score, compare, score

@@ -13,8 +13,8 @@ from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.limiter import Limiter, RatioState, RowCounts, SampleRatio
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
-from asyncplay.methods.selfplay.check import GameFacts
 from asyncplay.methods.selfplay.checkpoint import Stored
+from asyncplay.methods.selfplay.games import GameFacts
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.refill import Missing, Refill
 from asyncplay.model import device

@@ -17,8 +17,8 @@ from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.errors import WireError
+from asyncplay.methods.selfplay.games import examples_of
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
-from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.payloads import Examples
 from asyncplay.records import pack
 from asyncplay.wire.codec import encode

@@ -27,11 +27,10 @@ from asyncplay.errors import AsyncplayError, WireError
 from asyncplay.methods import parts as shared
 from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import HERO_MODEL, Arena
-from asyncplay.methods.selfplay.check import record_flaw
 from asyncplay.methods.selfplay.checkpoint import capture, losses, read_stored, restore
+from asyncplay.methods.selfplay.games import examples_of, misfit, record_flaw
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
-from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import net_shape, worker_bytes

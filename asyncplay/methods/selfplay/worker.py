@@ -12,14 +12,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay import games, rng
 from asyncplay.config.sections import SearchSettings
-from asyncplay.methods.selfplay.messages import SelfplaySpec
-from asyncplay.methods.selfplay.seats import ask_for, load_game, tell, unit_seed
-from asyncplay.payloads import Floats
+from asyncplay.games.spec import GameSpec, end_reason, outcome_of
+from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
+from asyncplay.payloads import Floats, Positions
 from asyncplay.search.cache import EvaluationCache, Split
+from asyncplay.search.examples import GameRows, PlayedGame
 from asyncplay.search.group import Group, SelectedRows, kernel_settings
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Answer, Job, Message
+from asyncplay.wire.messages import Answer, Ask, Job, Message
 from asyncplay.worker.core import Step
 
 BLOCK_ROWS = 128
@@ -55,7 +57,7 @@ class SelfPlayer:
         self._asked: dict[int, PlayingGroup] = {}
         self._seed = 0
         self._turn = 0
-        self._recall: EvaluationCache | None = None
+        self._cache: EvaluationCache | None = None
         self._spared = 0  # rows that needed no asking since the last ask
 
     def take(self, job: Job) -> None:
@@ -89,7 +91,7 @@ class SelfPlayer:
         half = spec.games // 2
         sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
         self._tables = [PlayingGroup(Group(game, settings, size)) for size in sizes]
-        self._recall = EvaluationCache(game, spec.cache) if spec.cache else None
+        self._cache = EvaluationCache(game, spec.cache) if spec.cache else None
         self._seed = job.seed
 
     @property
@@ -99,13 +101,13 @@ class SelfPlayer:
     def _begin_anew(self) -> None:
         """Be like one that has never played: an inline run may go on from here in another process, bit for bit."""
         self._turn = self._spared = 0
-        if self._recall is not None:
-            self._recall.forget()
+        if self._cache is not None:
+            self._cache.forget()
 
     def _ask(self, table: PlayingGroup, rows: SelectedRows) -> list[Message]:
         """Ask what is not remembered; where nothing is left to ask, the search goes on at once."""
-        if self._recall is not None and len(rows.slots):
-            table.split = self._recall.look_up(rows.features, rows.legal, rows.offsets)
+        if self._cache is not None and len(rows.slots):
+            table.split = self._cache.look_up(rows.features, rows.legal, rows.offsets)
             self._spared += table.split.n_spared
         wanted = rows if table.split is None else table.split.ask
         is_extra = (
@@ -118,13 +120,13 @@ class SelfPlayer:
         self._asked[ticket] = table
         table.is_waiting = True
         thinking, extra = self._n_thinking(), int(is_extra.sum())
-        return [ask_for(wanted, ticket, model=0, thinking=thinking, spared=spared, extra=extra)]
+        return [ask_message(wanted, ticket, model=0, thinking=thinking, spared=spared, extra=extra)]
 
     def _back_up(self, table: PlayingGroup, priors: Floats, values: Floats, version: int) -> None:
         """Answers to what was asked, completed by what is remembered."""
-        if self._recall is not None and table.split is not None:
-            priors, values = self._recall.complete(table.split, priors, values, version)
-            table.split, version = None, self._recall.version
+        if self._cache is not None and table.split is not None:
+            priors, values = self._cache.complete(table.split, priors, values, version)
+            table.split, version = None, self._cache.version
         table.group.backup(priors, values, version)
 
     def _next_table(self) -> PlayingGroup | None:
@@ -157,12 +159,46 @@ class SelfPlayer:
             return
         begun = [self._units.popleft() for _ in slots]
         table.jobs[slots], table.units[slots] = np.array(begun).T
-        seeds = np.array([unit_seed(self._seed, unit) for _, unit in begun], np.uint64)
+        seeds = np.array([rng.derive(self._seed, unit) for _, unit in begun], np.uint64)
         table.group.start(slots, seeds)
 
     def _finish(self, table: PlayingGroup, slot: int) -> Message:
         job, unit = int(table.jobs[slot]), int(table.units[slot])
-        game = tell(table.group, table.group.take(slot), job=job, unit=unit, with_rows=True)
+        played = table.group.take(slot)
+        game = game_message(table.group.spec, played, table.group.examples(played), job=job, unit=unit)
         table.units[slot] = NO_UNIT
         table.group.stop(np.array([slot], np.int32))
         return game
+
+
+def load_game(name: str, options: str) -> GameSpec:
+    """``options``: as JSON."""
+    return games.load(name, json.loads(options))
+
+
+def ask_message(
+    rows: SelectedRows | Positions, ticket: int, *, model: int, thinking: int, spared: int = 0, extra: int
+) -> Ask:
+    """The rows of one select, or what is left of them, as one slot's query; valid until the group's next select."""
+    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, spared, extra)
+
+
+def game_message(spec: GameSpec, played: PlayedGame, rows: GameRows, *, job: int, unit: int) -> Game:
+    """A finished game and the training rows that were made of it."""
+    return Game(
+        job=job,
+        unit=unit,
+        seed=played.seed,
+        reason=end_reason(spec, len(played.actions)),
+        returns=played.returns,
+        outcome=outcome_of(spec, played.returns),
+        actions=played.actions,
+        decisions=rows.decisions,
+        seats=rows.players.astype(np.int8),
+        versions=played.versions[rows.decisions],
+        features=rows.features,
+        legal=rows.legal,
+        offsets=rows.offsets,
+        targets=rows.policy,
+        values=rows.values,
+    )

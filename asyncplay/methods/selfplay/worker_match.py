@@ -19,7 +19,7 @@ from asyncplay.agents.catalogue import opponent
 from asyncplay.config.sections import SearchSettings
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import MatchSpec
-from asyncplay.methods.selfplay.seats import ask_for, load_game, tell, unit_seed
+from asyncplay.methods.selfplay.worker import ask_message, game_message, load_game
 from asyncplay.search import layout
 from asyncplay.search.group import Group, kernel_settings
 from asyncplay.wire.codec import HEADER, decode
@@ -103,7 +103,7 @@ class MatchPlayer:
         free = [slot for slot in range(self._n_games if self._sides else 0) if slot not in self._boards]
         for slot in free[: len(self._units)]:
             job, unit = self._units.popleft()
-            seed = unit_seed(self._seed, unit // self._n_players)
+            seed = rng.derive(self._seed, unit // self._n_players)
             self._boards[slot] = Board(job, unit, seed, self._opening)
             for index, side in enumerate(self._sides):
                 outside = self._hero_seats(unit) if index else self._all_seats & ~self._hero_seats(unit)
@@ -167,7 +167,9 @@ class MatchPlayer:
     def _finish(self, slot: int) -> Message:
         board = self._boards.pop(slot)
         group = self._sides[0].group
-        game = tell(group, group.take(slot), job=board.job, unit=board.unit, with_rows=False)
+        played = group.take(slot)
+        rows = group.examples(played._replace(policy_ends=np.zeros_like(played.policy_ends)))  # none are wanted
+        game = game_message(group.spec, played, rows, job=board.job, unit=board.unit)
         for side in self._sides:
             side.group.stop(np.array([slot], np.int32))
         return game
@@ -183,7 +185,7 @@ class MatchPlayer:
             self._asked[ticket] = side
             side.is_waiting = True
             extra = int(rows.is_extra.sum())
-            messages.append(ask_for(rows, ticket, model=side.model, thinking=0, extra=extra))
+            messages.append(ask_message(rows, ticket, model=side.model, thinking=0, extra=extra))
         return messages
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
-from asyncplay.methods.selfplay.seats import load_game, tell_rows
+from asyncplay.methods.selfplay.worker import game_message, load_game
 from asyncplay.payloads import Array
 from asyncplay.records import unpack
 from asyncplay.search import entries
@@ -54,7 +54,7 @@ class Rebuilder:
         record = unpack(stored.record)
         notes = notes_of(self._game, stored.seed, record, stored.returns)
         rows = rebuild_rows(self._game, entries.load(self._game).rebuild, notes, record)
-        return tell_rows(self._game, notes, rows, job=stored.job, unit=stored.unit)
+        return game_message(self._game, notes, rows, job=stored.job, unit=stored.unit)
 
 
 def _stored_games(job: Job, spec: RebuildSpec) -> Iterator[_Stored]:

@@ -25,9 +25,9 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.work import Assignment, UnitWork, Work
 from asyncplay.methods.roles import ROLES
 from asyncplay.methods.selfplay import refill as rebuild
+from asyncplay.methods.selfplay.games import examples_of
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.refill import Missing, Refill
-from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.worker_refill import Rebuilder
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.pools.inline import InlinePool

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asyncplay.methods.selfplay.games import examples_of, misfit
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.rows import examples_of, misfit
 from asyncplay.model.shape import NetShape
 
 SHAPE = NetShape("mlp", features=2, actions=10, players=4)

@@ -19,8 +19,8 @@ from asyncplay.data.replay import Replay, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Balance, Limiter, SampleRatio
 from asyncplay.errors import AsyncplayError
+from asyncplay.methods.selfplay.games import examples_of
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.rows import examples_of
 from asyncplay.methods.selfplay.trainer import LEAST_MICRO_ROWS, Published, Publishing, Trainer, even_rows, micro_rows
 from asyncplay.model.backend import Prepared
 from asyncplay.model.backends.torch_backend import TorchBackend

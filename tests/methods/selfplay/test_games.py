@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asyncplay.methods.selfplay.check import GameFacts, record_flaw, result_flaw
+from asyncplay.methods.selfplay.games import GameFacts, record_flaw, result_flaw
 from asyncplay.methods.selfplay.messages import Game
 
 NAN, INF, HUGE = np.nan, np.inf, 3e38

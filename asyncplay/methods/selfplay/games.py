@@ -1,17 +1,18 @@
-"""What can be known of a finished game without playing it: lengths, ranges, sums, and what follows from its returns.
+"""Finished games as they arrive: whether they can be, and the examples they bring.
 
-The coordinator has no kernels, so an action that was not legal where nobody searched stays unseen. Everything else
-that would make a stored game useless, or a training step with it, is told here, before it is stored.
+The coordinator has no kernels, so an action that was not legal where no search was made stays unseen. Everything else
+that would make a stored game useless, or a training step with it, is found here, before it is stored.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.payloads import Array, Floats
+from asyncplay.model.shape import NetShape
+from asyncplay.payloads import Array, Examples, Floats
 
 
 class GameFacts(NamedTuple):
@@ -101,3 +102,35 @@ def _rows_flaw(game: Game, facts: GameFacts) -> str | None:
 def _largest(numbers: Array) -> int:
     """The largest of whole numbers, a negative one counting as huge; -1 of none."""
     return int(numbers.view(f"u{numbers.itemsize}").max()) if len(numbers) else -1
+
+
+def examples_of(game: Game, players: int) -> Examples:
+    """A game's rows, each from the seat of who decided; a network's further seats are filled with zeros."""
+    n_rows, n_seats = len(game.features), len(game.outcome)
+    values = np.zeros((n_rows, players), np.float32)
+    values[:, :n_seats] = game.values
+    return Examples(
+        features=game.features,
+        legal=game.legal,
+        offsets=game.offsets,
+        targets=game.targets,
+        values=values,
+        seats=np.full(n_rows, n_seats, np.int32),
+        weight=np.ones(n_rows, np.float32),
+        versions=game.versions,
+    )
+
+
+def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | None:
+    """Say why a game's rows cannot train such a network, or None; the message itself is sound already."""
+    n_seats = len(game.outcome)
+    if not 0 < n_seats <= shape.players:
+        return f"{n_seats} seats, the network knows {shape.players}"
+    if len(game.features) == 0:
+        return None
+    if game.features.shape[1] != shape.features or game.features.dtype != feature_dtype:
+        wanted = f"{shape.features} of {feature_dtype}"
+        return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
+    if int(game.legal.max()) >= shape.actions:
+        return f"action {game.legal.max()}, there are {shape.actions}"
+    return None
