@@ -1,5 +1,7 @@
 """The bench of the store measures what it says."""
 
+from types import SimpleNamespace
+
 from asyncplay.bench import store
 
 
@@ -11,7 +13,8 @@ def test_nothing_of_a_flood_is_acknowledged_early():
 def test_a_game_counted_before_it_is_stored_is_noticed(tmp_path):
     """The auditor can fail: here nothing is stored at all."""
     store.open_store(tmp_path, {}).close()
-    auditor = store.Auditor(tmp_path, lambda arrivals: None)
-    auditor.settle([(None, True), (None, False), (None, True)])
+    dispatcher = SimpleNamespace(settle=lambda arrivals: None)
+    auditor = store.Auditor(tmp_path, dispatcher)
+    dispatcher.settle([(None, True), (None, False), (None, True)])
     auditor.close()
     assert auditor.early == 2
