@@ -1,6 +1,5 @@
-"""What can be changed while a run goes on. Console, keys and control socket all go through one object."""
+"""Settings that can be changed while a run goes on: console, keys and control socket share one object."""
 
-import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from annotated_types import Ge, Le
 
 from asyncplay.config.sections import SECTIONS, Live, type_parts
+from asyncplay.config.wording import plain_number, suggestion
 from asyncplay.errors import ConfigError
 
 MB = 1 << 20
@@ -22,8 +22,8 @@ class Tunable(NamedTuple):
     highest: float
     meaning: str
     label: str  # short, as trials call it,
-    unit: str = ""  # with the unit that numbers of it have
-    words: Mapping[str, float | None] = {}  # taken besides numbers, and what they stand for
+    unit: str = ""  # of its numbers
+    words: Mapping[str, float | None] = {}  # accepted besides numbers, with the value each stands for
     is_whole: bool = True
 
 
@@ -51,7 +51,7 @@ TUNABLES = {tunable.key: tunable for tunable in _tunables()}
 
 
 class LiveSettings:
-    """The live values. Everybody who reads them is told of a change, on the loop."""
+    """The present values of the live settings. Listeners are called after each change, on the loop."""
 
     def __init__(
         self,
@@ -63,9 +63,9 @@ class LiveSettings:
         worker_bytes: int = 0,
         free_bytes: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """Without ``workers`` their number cannot be changed, nor the pace of a run that does not learn.
+        """A run without ``workers`` or ``samples_per_insert`` does not list that key.
 
-        ``worker_bytes``: what one more worker takes of the ``free_bytes`` that there are by then.
+        ``worker_bytes``: memory of one more worker, compared with what ``free_bytes`` returns at that time.
         """
         self._values: dict[str, float | None] = {"batch.timeout_ms": timeout_ms, "batch.max_rows": max_rows}
         if workers is not None:
@@ -100,7 +100,7 @@ class LiveSettings:
         return bool(self._values["pause"])
 
     def tunables(self) -> list[Tunable]:
-        """What can be changed in this run."""
+        """The settings that this run can change."""
         return [TUNABLES[key] for key in self._values]
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -109,21 +109,32 @@ class LiveSettings:
     def show(self, key: str) -> str:
         value = self._values[self._tunable(key).key]
         words = {meant: word for word, meant in TUNABLES[key].words.items()}
-        return words[value] if value in words else _plain(value or 0)
+        return words[value] if value in words else plain_number(value or 0)
 
     def check(self, key: str, text: str) -> None:
-        """ConfigError names what is wrong with it."""
+        """Raise ConfigError if ``change`` would."""
         self._read(key, text)
 
     def change(self, key: str, text: str) -> None:
-        """Set ``key`` to what ``text`` says; ConfigError names what is wrong with it."""
+        """Set ``key`` to the value written as ``text``; ConfigError says what is wrong with it."""
         self._values[key] = self._read(key, text)
         for listener in self._listeners:
             listener()
 
     def _read(self, key: str, text: str) -> float | None:
-        value = _parse(self._tunable(key), text)
-        if key == "pool.workers" and value is not None and self.workers is not None:
+        tunable = self._tunable(key)
+        if text in tunable.words:
+            return tunable.words[text]
+        kind = "whole number" if tunable.is_whole else "number"
+        wanted = f"a {kind} from {plain_number(tunable.lowest)} to {plain_number(tunable.highest)}"
+        wanted = " or ".join([wanted, *tunable.words])
+        try:
+            value = float(text)
+        except ValueError:
+            raise ConfigError(f"{key} is {text!r}, wanted {wanted}") from None
+        if not tunable.lowest <= value <= tunable.highest or (tunable.is_whole and value != int(value)):
+            raise ConfigError(f"{key} is {text}, wanted {wanted}")
+        if key == "pool.workers" and self.workers is not None:
             more, free_bytes = value - self.workers, self._free_bytes()
             if more > 0 and more * self._worker_bytes > free_bytes:
                 most = self.workers + int(free_bytes // self._worker_bytes)
@@ -133,27 +144,6 @@ class LiveSettings:
 
     def _tunable(self, key: str) -> Tunable:
         if key not in self._values:
-            near = difflib.get_close_matches(key, self._values, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise ConfigError(f"{key} cannot be changed in a run; what can: {', '.join(self._values)}{hint}")
+            known = f"{', '.join(self._values)}{suggestion(key, {name: name for name in self._values})}"
+            raise ConfigError(f"{key} cannot be changed in a run; what can: {known}")
         return TUNABLES[key]
-
-
-def _parse(tunable: Tunable, text: str) -> float | None:
-    if text in tunable.words:
-        return tunable.words[text]
-    kind = "whole number" if tunable.is_whole else "number"
-    wanted = f"a {kind} from {_plain(tunable.lowest)} to {_plain(tunable.highest)}"
-    wanted = " or ".join([wanted, *tunable.words])
-    try:
-        value = float(text)
-    except ValueError:
-        raise ConfigError(f"{tunable.key} is {text!r}, wanted {wanted}") from None
-    if not tunable.lowest <= value <= tunable.highest or (tunable.is_whole and value != int(value)):
-        raise ConfigError(f"{tunable.key} is {text}, wanted {wanted}")
-    return value
-
-
-def _plain(value: float) -> str:
-    """All of its digits, and no decimal point where nothing comes after it."""
-    return str(int(value)) if value == int(value) else repr(value)

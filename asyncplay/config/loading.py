@@ -1,10 +1,9 @@
-"""Reading a configuration from TOML and flags: pydantic checks it against the sections, mistakes are told in our words.
+"""Reading a configuration: a TOML file, flags over it, all of it checked, a line for each mistake.
 
-The models that pydantic needs are generated from the dataclasses of ``sections``; nothing is declared here.
+The pydantic models are generated from the dataclasses of ``sections``; no setting is declared here.
 """
 
 import ast
-import difflib
 import inspect
 import json
 import os
@@ -21,10 +20,11 @@ from pydantic_core import PydanticCustomError
 
 from asyncplay.config import sections
 from asyncplay.config.sections import SECTIONS, Config
+from asyncplay.config.wording import plain_number, suggestion
 from asyncplay.errors import ConfigError
 
 Overrides = Mapping[str, Mapping[str, str]]
-"""Section, key, text: what the flags say."""
+"""The flags: section, key, text."""
 
 SHIPPED = Path(__file__).parent.parent / "configs"
 """The configurations that come with the package; in a checkout a link to configs/ at its top."""
@@ -38,14 +38,14 @@ RETIRED = {
 
 
 class Section(BaseModel):
-    """What all sections have in common when they are checked."""
+    """The base of the models that check sections."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod
     def _is_no_switch(cls, value: object, info: ValidationInfo) -> object:
-        """Python takes true for 1; a file that says so means something else."""
+        """Refuse true and false for numbers; Python would take them for 1 and 0."""
         kind = cls.model_fields[info.field_name or ""].annotation
         kinds = [getattr(part, "__origin__", part) for part in (kind, *get_args(kind))]
         if isinstance(value, bool) and (int in kinds or float in kinds):
@@ -85,24 +85,25 @@ def find(name: Path) -> Path:
     try:
         name.stat()
     except FileNotFoundError:
-        others = _hint(_similar(name)) or f"; by name there are {', '.join(sorted(shipped))}"
+        others = _neighbour(name) or f"; by name there are {', '.join(sorted(shipped))}"
         raise ConfigError(f"{name}: no such file{others}") from None
     except OSError:
-        pass  # who reads it says why
+        pass  # load says why
     return name
 
 
 def load(path: Path | None, overrides: Overrides | None = None) -> Config:
     """Read a TOML file, lay the flags over it, check all of it; ConfigError has a line for each mistake."""
-    values = _read(path) if path is not None else {}
+    values, flags = _read(path) if path is not None else {}, dict[str, dict[str, str]]()
     lines = _drop_retired(values, path)
-    flags = {section: _underscored(keys) for section, keys in (overrides or {}).items()}
-    merged = {name: _merged(values.get(name), flags.get(name)) for name in [*values, *flags]}
+    for section, texts in (overrides or {}).items():
+        if isinstance(known := values.setdefault(section, {}), dict):  # the model refuses what is no section
+            flags[section] = {key.replace("-", "_"): text for key, text in texts.items()}
+            known |= flags[section]
     try:
-        checked = MODEL.model_validate(merged)
+        checked = MODEL.model_validate(values)
     except ValidationError as error:
-        own = {section: keys for section, keys in flags.items() if isinstance(merged[section], dict)}
-        lines += _complaints(error, path, own)
+        lines += _complaints(error, path, flags)
     if lines:
         raise ConfigError("\n".join(lines))
     return Config(**{name: SECTIONS[name](**dict(section)) for name, section in checked})
@@ -145,7 +146,7 @@ def _meanings() -> dict[tuple[str, str], str]:
 
 
 def options(plain: Config) -> Iterator[str]:
-    """Every key as an option, with its default and its meaning; ``plain`` is what a run does without a file."""
+    """Every key as an option, with its default and its meaning; ``plain`` is the configuration without a file."""
     for name, default, meaning in keys():
         section, _, key = name.partition(".")
         value = getattr(getattr(plain, section), key)
@@ -157,7 +158,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file{_hint(_similar(path))}") from None
+        raise ConfigError(f"{path}: no such file{_neighbour(path)}") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # of its bytes, its letters or its numbers
@@ -176,21 +177,9 @@ def _drop_retired(values: Mapping[str, Any], path: Path | None) -> list[str]:
     return lines
 
 
-def _similar(path: Path) -> list[str]:
-    """The TOML file of the same folder whose name looks most like this one's."""
-    near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
-    return [str(path.parent / name) for name in near]
-
-
-def _underscored(section: Mapping[str, str]) -> dict[str, str]:
-    return {key.replace("-", "_"): text for key, text in section.items()}
-
-
-def _merged(section: Any, flags: Mapping[str, str] | None) -> Any:
-    """What is no section stays as it is, to be complained about."""
-    if flags is None or not isinstance(section, dict | None):
-        return section
-    return {**(section or {}), **flags}
+def _neighbour(path: Path) -> str:
+    """Suggest the TOML file of the same folder whose name looks most like this one's."""
+    return suggestion(path.name, {other.name: str(other) for other in path.parent.glob("*.toml")})
 
 
 def _complaints(error: ValidationError, path: Path | None, flags: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -202,56 +191,39 @@ def _complaints(error: ValidationError, path: Path | None, flags: Mapping[str, M
         is_flag = place[0] in flags and (len(place) == 1 or place[1] in flags[place[0]])
         source = f"--{'.'.join(place)}".replace("_", "-") if is_flag else f"{path}: {'.'.join(place)}"
         wanted.setdefault(place, []).append(_wanted(item))
-        lines[place] = _complaint(source, place, item, " or ".join(dict.fromkeys(wanted[place])))
+        if item["type"] == "extra_forbidden":
+            lines[place] = f"{source} is no known key{_nearest(*place)}"
+        else:
+            lines[place] = f"{source} is {_brief(item['input'])}, must be {' or '.join(dict.fromkeys(wanted[place]))}"
     return list(lines.values())
 
 
-def _complaint(source: str, place: tuple[str, ...], item: Any, wanted: str) -> str:
-    if item["type"] == "extra_forbidden":
-        return f"{source} is no known key{_hint(_near(place))}"
-    if item["type"] == "model_type":
-        return f"{source} is {_brief(item['input'])}, must be a section"
-    return f"{source} is {_brief(item['input'])}, must be {wanted}"
-
-
 def _wanted(item: Any) -> str:
-    """What pydantic wanted, in our words."""
+    """What an error of pydantic asks for, in words for users."""
     context = item.get("ctx", {})
     bounds = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     for name, words in bounds.items():
         if name in context:
-            return f"{words} {_plain(context[name])}"
+            return f"{words} {plain_number(context[name])}"
     if item["type"] == "finite_number":
         return "a finite number"
     if "expected" in context:
         return str(context["expected"])
     nouns = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
-    nouns |= {"dict": "a table, which only a file can hold"}
+    nouns |= {"dict": "a table, which only a file can hold", "model": "a section"}
     return nouns.get(item["type"].partition("_")[0], str(item["msg"]))
 
 
-def _plain(bound: float) -> str:
-    """All of its digits, and no decimal point where nothing comes after it."""
-    return str(int(bound)) if bound == int(bound) else str(bound)
-
-
 def _brief(value: object) -> str:
-    """On one line, whatever it is."""
+    """Any value on one line of bounded length."""
     words = " ".join(str(value).split())
     return words if len(words) <= 80 else f"{words[:77]}..."
 
 
-def _near(place: tuple[str, ...]) -> list[str]:
-    """The known name that looks most like this one: the same section first, then anywhere."""
-    if len(place) == 1:
-        return difflib.get_close_matches(place[0], SECTIONS, n=1)
-    known = [name for name, _, _ in keys()]
-    for names in ([name for name in known if name.startswith(f"{place[0]}.")], known):
-        dotted = {name.partition(".")[2]: name for name in reversed(names)}
-        if near := difflib.get_close_matches(place[1], dotted, n=1):
-            return [dotted[near[0]]]
-    return []
-
-
-def _hint(names: list[str]) -> str:
-    return f"; did you mean {names[0]}?" if names else ""
+def _nearest(section: str, key: str | None = None) -> str:
+    """Suggest the known name that looks most like this one: the same section first, then anywhere."""
+    if key is None:
+        return suggestion(section, {name: name for name in SECTIONS})
+    own = {field.name: f"{section}.{field.name}" for field in fields(SECTIONS[section])}
+    anywhere = {name.partition(".")[2]: name for name, _, _ in reversed(list(keys()))}
+    return suggestion(key, own) or suggestion(key, anywhere)
