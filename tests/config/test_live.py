@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.config.live import LiveSettings
+from asyncplay.config.live import TUNABLES, LiveSettings
 from asyncplay.errors import ConfigError
 
 TIMEOUT, MAX_ROWS = "batch.timeout_ms", "batch.max_rows"
@@ -12,6 +12,26 @@ TIMEOUT, MAX_ROWS = "batch.timeout_ms", "batch.max_rows"
 
 def settings() -> LiveSettings:
     return LiveSettings(timeout_ms=None, max_rows=1024)
+
+
+def test_live_settings_are_those_that_are_declared_so_and_the_pause():
+    """Their range is that of the file's bounds, unless the declaration narrows it."""
+    ranges = {key: (tunable.lowest, tunable.highest) for key, tunable in TUNABLES.items()}
+    assert ranges == {
+        "batch.timeout_ms": (0, 10_000),
+        "batch.max_rows": (1, 1 << 20),
+        "learn.samples_per_insert": (0.01, 1000),
+        "pool.workers": (1, 1024),
+        "pause": (0, 1),
+    }
+    assert [key for key, tunable in TUNABLES.items() if not tunable.is_whole] == [
+        "learn.samples_per_insert",
+        "batch.timeout_ms",
+    ]
+    assert {key: dict(tunable.words) for key, tunable in TUNABLES.items() if tunable.words} == {
+        "batch.timeout_ms": {"auto": None},
+        "pause": {"on": 1, "off": 0},
+    }
 
 
 def test_values_come_back_in_the_units_their_readers_need():
