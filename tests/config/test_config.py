@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import annotated_types
 import pytest
 
-from asyncplay import cli
+from asyncplay.cli.entry import app
 from asyncplay.config.loading import dump, find, keys, load
 from asyncplay.config.sections import SECTIONS, Config
 from asyncplay.errors import ConfigError
@@ -296,7 +296,7 @@ def test_every_key_is_reachable_as_a_flag(dotted):
     wanted = value_of(load(None, flags(dotted, text)), dotted)
     for name in (dotted, dotted.replace("_", "-")):
         words = ["train", f"--{name}", text]
-        _, bound, _ = cli.app.parse_args(words, exit_on_error=False, print_error=False)
+        _, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False)
         config = load(None, bound.kwargs)
         assert value_of(config, dotted) == wanted != FLAGS[dotted].default
 
