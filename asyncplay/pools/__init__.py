@@ -1,1 +1,1 @@
-"""Where workers live: local processes, or inline in this one."""
+"""Where workers run: in local processes, or inline in this one."""

@@ -1,4 +1,4 @@
-"""The first thing that a worker's process does: small, so that little can happen before it."""
+"""The first code of a worker's process: small, so that it runs early."""
 
 import os
 import pickle
@@ -11,9 +11,9 @@ Entry = Callable[[int, socket.socket, socket.socket], None]
 
 
 def live(parent: int, entry: str, number: int, data: int, control: int) -> None:
-    """Be what ``entry`` says, a pickled Entry in hexadecimal, unless the coordinator is gone already."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the coordinator's business,
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal too
+    """Run ``entry``, a pickled Entry in hexadecimal, unless the coordinator is gone already."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles Ctrl-C
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and a closed terminal
     if os.getppid() != parent:
         os._exit(0)
     run: Entry = pickle.loads(bytes.fromhex(entry))  # imports for a second or more

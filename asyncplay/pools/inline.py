@@ -1,5 +1,5 @@
-"""Workers inside the coordinator's process, on its loop: the same core and the same frames, for tests and
-debugging. What happens depends on the order of frames alone, so a run can be repeated exactly."""
+"""Workers inside the coordinator's process, on its loop: the same core and the same frames, for tests and debugging.
+The result depends on the order of frames alone, so a run can be repeated exactly."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from asyncplay.wire.codec import HEADER, encode
 
 
 class Core(Protocol):
-    """What a worker is without its pipes."""
+    """A worker without its pipes."""
 
     is_over: bool
 
@@ -47,7 +47,7 @@ class InlineLink:
         self._wake()
 
     def send_control(self, frame: bytes) -> None:
-        """A core has no second thread to answer with."""
+        """Dropped: a core has no second thread that could answer."""
 
     def pause(self) -> None:
         self._is_paused = True
@@ -81,17 +81,14 @@ class InlineLink:
             self._core.receive(memoryview(frame)[HEADER.size :])
         messages, pause_s = self._core.advance(self._loop.time())
         self._next = None
-        self._hand_over(messages)
+        try:
+            for message in messages:
+                self._on_frame(encode(message)[HEADER.size :])
+        except WireError as error:
+            self.refuse(str(error))
         if self._core.is_over and not messages:
             self.refuse("hung up")
         elif self._next is None and pause_s:
             self._next = self._loop.call_later(pause_s, self._step)
         elif self._next is None and (pause_s is not None or self._core.is_over):
             self._next = self._loop.call_soon(self._step)
-
-    def _hand_over(self, messages: Sequence[Any]) -> None:
-        try:
-            for message in messages:
-                self._on_frame(encode(message)[HEADER.size :])
-        except WireError as error:
-            self.refuse(str(error))
