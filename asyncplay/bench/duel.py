@@ -17,11 +17,11 @@ from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
-from asyncplay.methods.selfplay.network import load_game
-from asyncplay.methods.selfplay.run import load_weights, versions
+from asyncplay.methods.selfplay.network import load_game, load_weights
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.rating.evaluate import Brain, play, read_run, require_room
 from asyncplay.rundir.layout import CONFIG
+from asyncplay.rundir.weights import versions
 
 GAMES_AT_ONCE = 256  # a worker
 MAY_DIFFER = ("search", "device")  # sections of the configuration

@@ -20,15 +20,15 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.machine import usable_cores
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
-from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
-from asyncplay.methods.selfplay.run import load_weights, versions
+from asyncplay.methods.selfplay.network import choose_backend, load_game, load_weights, open_model
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.shape import NetShape, known_facts
 from asyncplay.model.weights import Weights
 from asyncplay.rating import solved
-from asyncplay.rundir.layout import CONFIG, read_config
+from asyncplay.rundir.layout import CONFIG, NET, read_config
+from asyncplay.rundir.weights import versions
 from asyncplay.search import entries
 
 NET_BYTES = 1 << 16
@@ -91,7 +91,7 @@ async def evaluate(question: Question) -> dict[str, Any]:
 
 def read_run(run: Path) -> tuple[Config, NetShape]:
     """The configuration and the network of a run that has trained."""
-    path = run / "net.json"
+    path = run / NET
     if not path.exists() or not versions(run):
         raise AsyncplayError(f"{run} is no run folder with trained weights; train one: asyncplay train --run {run}")
     config = read_config(run)

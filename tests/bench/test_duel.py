@@ -9,8 +9,7 @@ from asyncplay import cli
 from asyncplay.bench.duel import DuelProgress, measure
 from asyncplay.config.loading import load
 from asyncplay.errors import AsyncplayError, ConfigError
-from asyncplay.methods.selfplay.network import load_game
-from asyncplay.methods.selfplay.run import save_weights
+from asyncplay.methods.selfplay.network import load_game, save_weights
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model.nets import build as build_net
 from asyncplay.model.weights import snapshot

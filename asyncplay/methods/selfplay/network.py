@@ -1,4 +1,8 @@
-"""The network of a run on its device: which backend it has, and copies of it."""
+"""The network of a run: its backend on a device, copies of it, and its weights in the run folder."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
@@ -9,9 +13,11 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import BackendChoice, Candidate
+from asyncplay.model.nets import check_weights
 from asyncplay.model.shape import NetShape
-from asyncplay.model.weights import Weights
+from asyncplay.model.weights import Weights, from_bytes, to_bytes
 from asyncplay.payloads import Positions
+from asyncplay.rundir import weights as stored
 
 SAMPLE_ROWS, FULL_ROWS = 256, 1024  # of the batches that backends are measured with
 CHOICE_S, FIGURE_S = 3.0, 0.2  # to choose a backend; to have a figure of the only one
@@ -57,3 +63,19 @@ def open_model(config: Config, shape: NetShape, weights: Weights, version: int, 
         sim=config.device,
         sample=random_rows(load_game(config), SAMPLE_ROWS) if option.backend == "onnx-int8" else None,
     )
+
+
+def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) -> None:
+    """Write a version of the weights whole or not at all, from any thread."""
+    stored.save(folder, version, to_bytes(weights), json.dumps(asdict(shape)).encode())
+
+
+def load_weights(folder: Path, version: int, shape: NetShape) -> Weights:
+    """The weights of a network of this shape; AsyncplayError where the folder has others or none."""
+
+    def checked(data: bytes) -> Weights:
+        weights = from_bytes(data)
+        check_weights(shape, weights)
+        return weights
+
+    return stored.load(folder, version, checked)

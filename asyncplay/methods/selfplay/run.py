@@ -4,18 +4,14 @@ import asyncio
 import json
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 from asyncplay import rng
 from asyncplay.config.sections import Config
-from asyncplay.data import files as disk
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.entries import VersionEntry
-from asyncplay.data.files import read_file
 from asyncplay.engine.engine import Engine, Storage
 from asyncplay.engine.evaluator import Endpoint
 from asyncplay.engine.ledger import shares
@@ -23,23 +19,21 @@ from asyncplay.engine.recorder import GameRecorder
 from asyncplay.engine.saver import Saver
 from asyncplay.engine.tuner import Tuner
 from asyncplay.engine.work import Assignment, UnitWork
-from asyncplay.errors import AsyncplayError, WireError
+from asyncplay.errors import WireError
 from asyncplay.methods import parts as shared
 from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import HERO_MODEL, Arena
 from asyncplay.methods.selfplay.checkpoint import capture, losses, read_stored, restore
 from asyncplay.methods.selfplay.games import examples_of, misfit, record_flaw
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
-from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model
+from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model, save_weights
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.nets import build as build_net
-from asyncplay.model.nets import check_weights
-from asyncplay.model.shape import NetShape
-from asyncplay.model.weights import Weights, from_bytes, snapshot, to_bytes
+from asyncplay.model.weights import Weights, snapshot
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
 from asyncplay.rundir.folder import RunFolder
@@ -50,45 +44,9 @@ log = logging.getLogger(__name__)
 
 LEARNER_MODEL = 0
 REFILLING = "rebuild"  # the reason for which play is held
-MOST_DIGITS, WEIGHTS_BYTES = 19, 1 << 34  # of a version's number, of a version
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
 Say = Callable[[str], None]
-
-
-def save_weights(folder: Path, version: int, weights: Weights, shape: NetShape) -> None:
-    """Write a version of the weights whole or not at all, from any thread."""
-    place = folder / "weights"
-    place.mkdir(exist_ok=True)
-    draft = place / f"draft-{threading.get_ident()}"
-    for path, data in (
-        (folder / "net.json", json.dumps(asdict(shape)).encode()),
-        (place / f"{version:06d}.safetensors", to_bytes(weights)),
-    ):
-        disk.write(draft, data)
-        draft.rename(path)
-
-
-def versions(folder: Path) -> list[int]:
-    """The versions a run folder has weights of, oldest first."""
-    names = [path.stem for path in (folder / "weights").glob("*.safetensors")]
-    return sorted(int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < MOST_DIGITS)
-
-
-def load_weights(folder: Path, version: int, shape: NetShape) -> Weights:
-    """The weights of a network of this shape; AsyncplayError where the folder has others or none."""
-    path = folder / "weights" / f"{version:06d}.safetensors"
-    if not path.exists():
-        known = ", ".join(map(str, versions(folder))) or "none"
-        raise AsyncplayError(f"{folder} has no weights of version {version}; it has {known}")
-    try:
-        weights = from_bytes(read_file(path, WEIGHTS_BYTES))
-        check_weights(shape, weights)
-    except OSError as error:
-        raise AsyncplayError(f"{path} cannot be read: {error.strerror}") from None
-    except AsyncplayError as error:
-        raise AsyncplayError(f"{path} is damaged: {error}; --version takes another one") from None
-    return weights
 
 
 class SelfplayRun:

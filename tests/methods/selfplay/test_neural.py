@@ -15,9 +15,11 @@ from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.messages import Game
-from asyncplay.methods.selfplay.run import SelfplayRun, load_weights, save_weights, versions
+from asyncplay.methods.selfplay.network import load_weights, save_weights
+from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.rating.evaluate import Question, evaluate
 from asyncplay.records import dense, unpack
+from asyncplay.rundir.weights import versions
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 SMOKE, BLOB = CONFIGS / "smoke.toml", CONFIGS / "blob-quick.toml"
