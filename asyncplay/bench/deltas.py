@@ -22,10 +22,10 @@ from asyncplay.methods.mccfr.round_size import RoundSize
 from asyncplay.methods.mccfr.rounds import ROLE, Rounds, payload
 from asyncplay.methods.mccfr.worker import TraversePlayer
 from asyncplay.solve import solvable
-from asyncplay.solve.deltas import SUM, MergedTable
+from asyncplay.solve.deltas import MergedTable
 from asyncplay.solve.flatten import flatten
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
-from asyncplay.solve.regret import new_table
+from asyncplay.solve.regret import SUM, new_table
 from asyncplay.wire.codec import HEADER, decode, encode
 from asyncplay.wire.messages import Job, Message
 
@@ -40,7 +40,7 @@ SECONDS, QUICK_SECONDS = 600.0, 30.0
 
 
 def measure(*, quick: bool = False) -> dict[str, Any]:
-    solvable.warm(solvable.FOREST, {})
+    solvable.warm(solvable.SYNTHETIC_TREE, {})
     published = Exchange(FOREST)
     published.fill(PUBLISHED_INFOSETS)
     full_bytes = published.full_state_bytes()
@@ -79,11 +79,11 @@ class Exchange:
     number = 0
 
     def __init__(self, forest: dict[str, int]) -> None:
-        self._game = solvable.compile_game(solvable.FOREST, forest)
+        self._game = solvable.compile_game(solvable.SYNTHETIC_TREE, forest)
         self.table = MergedTable(self._game.flat.offsets, new_table(self._game))
         self._player = TraversePlayer(count(1))
         solve = SolveSettings(method="outcome")
-        self._spec = encode(TraverseSpec(solvable.FOREST, json.dumps(forest), json.dumps(asdict(solve))))
+        self._spec = encode(TraverseSpec(solvable.SYNTHETIC_TREE, json.dumps(forest), json.dumps(asdict(solve))))
         self.begin()
 
     def begin(self) -> None:
@@ -130,7 +130,7 @@ class Exchange:
     def full_state_bytes(self) -> int:
         """What a worker would send that sent all it knows."""
         rows = self.table.known()
-        sums = self.table.values[:, SUM].reshape(self.table.n_rows, -1)[rows].ravel()
+        sums = self.table.values[:, SUM].reshape(self.table.n_infosets, -1)[rows].ravel()
         return len(encode(Delta(1, True, BATCH, 0, 0.0, rows, self.table.regrets(rows), sums)))
 
 
@@ -142,7 +142,7 @@ class _Young:
         self.exchange = Exchange(FOREST)
 
     def again(self) -> Exchange:
-        table, everything = self.exchange.table, np.ones(self.exchange.table.n_rows, np.uint8)
+        table, everything = self.exchange.table, np.ones(self.exchange.table.n_infosets, np.uint8)
         table.restore(self._kept["table"], everything)  # so that the worker gets the infosets that it must forget
         self.exchange.begin()
         self.exchange.batch()

@@ -26,8 +26,8 @@ HELD = "until all workers are there"
 
 
 def measure() -> dict[str, Any]:
-    solvable.warm(solvable.FOREST, {})
-    game = solvable.compile_game(solvable.FOREST, FOREST)
+    solvable.warm(solvable.SYNTHETIC_TREE, {})
+    game = solvable.compile_game(solvable.SYNTHETIC_TREE, FOREST)
     iterations = ROUND_NODES * 20 // Sampler(game, SamplerSettings(), 0).run(0, 20).nodes
     pairs = [(_rate(1, iterations), _rate(2, iterations)) for _ in range(PAIRS)]
     one, two = zip(*pairs, strict=True)
@@ -45,7 +45,7 @@ def _rate(workers: int, iterations: int) -> float:
     config = load(
         None,
         {
-            "game": {"name": solvable.FOREST, "options": FOREST},  # type: ignore[dict-item]  # a table, as in a file
+            "game": {"name": solvable.SYNTHETIC_TREE, "options": FOREST},  # type: ignore[dict-item]  # a table, as in a file
             "solve": {
                 "method": "external",
                 "rounds": "asynchronous",

@@ -1,12 +1,12 @@
-"""How much sampled walks can change a table: upper bounds, for whoever must judge changes that others made.
+"""How much sampled walks can change a table: upper bounds, by which the coordinator judges what workers send.
 
 Iteration t counts w(t) = t + 1 or 1 (mccfr.py). Let W be the sum of w over a piece's iterations, U the largest payoff
 either way, P the players.
 
-External walks. A player's row is met at most once in that player's walk (perfect recall), and its regrets change by w
-times the difference of two values between the lowest and the highest payoff: |regret| <= W * span. In another player's
-walk it is met at most as often as it has histories, and its sums grow by w times a probability: sum <= W * (P - 1) *
-histories. A walk is worth no more than U and passes every history at most once.
+External walks. A player's infoset is met at most once in that player's walk (perfect recall), and its regrets change
+by w times the difference of two values between the lowest and the highest payoff: |regret| <= W * span. In another
+player's walk it is met at most as often as it has histories, and its sums grow by w times a probability: sum <= W *
+(P - 1) * histories. The value of a walk is U at most, and it passes every history at most once.
 
 Outcome walks divide by the odds of what the walking player drew. A draw among n actions has odds of explore / n or
 more, so what is divided by grows no further than F, the largest product of n / explore along a player's own decisions:
@@ -39,33 +39,24 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(game: FlatGame, settings: SamplerSettings) -> Bounds:
-    payoffs, others = game.flat.payoffs, game.players - 1
-    most = float(np.abs(payoffs).max())
+    flat, others = game.flat, game.players - 1
+    most = float(np.abs(flat.payoffs).max())
     if settings.method == OUTCOME:
-        factor = _largest_product(game, min(settings.explore_first, settings.explore_last))
+        factors = np.diff(flat.offsets) / min(settings.explore_first, settings.explore_last)
+        for infoset, parent in enumerate(flat.parents):  # later decisions have higher numbers
+            if parent != NO_ENTRY:
+                factors[infoset] *= factors[flat.infoset_of[parent]]
+        factor = float(factors.max())
         regret, total, value = most * factor, others * factor, most * factor
     else:
-        span = float((payoffs.max(axis=0) - payoffs.min(axis=0)).max())
-        regret, total, value = span, others * _most_histories(game), most
-    nodes = (game.players, game.players * game.n_histories)
-    return Bounds(regret * ROUNDING, total * ROUNDING, value * ROUNDING, *nodes, bool(settings.is_linear))
-
-
-def _largest_product(game: FlatGame, explore: float) -> float:
-    """Of (actions / explore) over the decisions on any player's way; rows of later decisions have higher numbers."""
-    products = np.diff(game.flat.offsets) / explore
-    for row, parent in enumerate(game.flat.parents):
-        if parent != NO_ENTRY:
-            products[row] *= products[game.flat.row_of[parent]]
-    return float(products.max())
-
-
-def _most_histories(game: FlatGame) -> int:
-    """Of any row."""
-    flat, counts = game.flat, np.zeros(game.n_rows, np.int64)
-    for world in flat.worlds:
-        nodes = flat.nodes[int(world["node"]) : int(world["node"]) + int(world["n"])]
-        first = (int(world["node"]) + int(world["shift"])) % 2**64
-        entries = flat.cells[first : first + len(nodes)][nodes["mover"] >= 0]
-        np.add.at(counts, flat.row_of[entries], 1)
-    return int(counts.max())
+        histories = np.zeros(game.n_infosets, np.int64)
+        for world in flat.worlds:
+            nodes = flat.nodes[int(world["node"]) : int(world["node"]) + int(world["n"])]
+            first = (int(world["node"]) + int(world["shift"])) % 2**64
+            entries = flat.cells[first : first + len(nodes)][nodes["mover"] >= 0]
+            np.add.at(histories, flat.infoset_of[entries], 1)
+        regret = float((flat.payoffs.max(axis=0) - flat.payoffs.min(axis=0)).max())
+        total, value = others * int(histories.max()), most
+    least_nodes, most_nodes = game.players, game.players * game.n_histories
+    sizes = regret * ROUNDING, total * ROUNDING, value * ROUNDING
+    return Bounds(*sizes, least_nodes, most_nodes, bool(settings.is_linear))

@@ -1,11 +1,11 @@
 """Counterfactual regret minimisation by full walks: every history of a flat game, once for each player.
 
-The players take turns: what one has learned in an iteration the next one already meets. The variants differ in
-what they keep of the past, see ``Variant``.
+The players take turns: the next player's walk already meets what the one before it has learned in the iteration. The
+variants differ in how they discount the past, see ``Variant``.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import int64, typeof, void
@@ -13,10 +13,8 @@ from numba import int64, typeof, void
 from asyncplay.games.kernels import helper, kernel, ready
 from asyncplay.games.spec import GAME_OVER
 from asyncplay.solve.exact import expected, last_node, spread_reach
-from asyncplay.solve.flat import NO_ENTRY, Flat, FlatGame, empty_flat
-from asyncplay.solve.regret import REGRET, SUM, Table, discount_all, matching, new_table
-
-Array = Any  # inside numba these are arrays, in Python NDArrays; the comments give their types
+from asyncplay.solve.flat import NO_ENTRY, Array, Flat, FlatGame, empty_flat
+from asyncplay.solve.regret import REGRET, SUM, discount_all, matching, new_table
 
 
 class Variant(NamedTuple):
@@ -37,7 +35,7 @@ VARIANTS = {
 
 
 class Sweep(NamedTuple):
-    """A table under work; the names shared with ``exact.Study`` mean the same."""
+    """A table and arrays to work in; the names shared with ``exact.Study`` mean the same."""
 
     flat: Flat
     table: Array  # float64[E, 2]
@@ -57,8 +55,7 @@ def walk(work, variant, first, n):
     """Do iterations ``first`` to ``first + n - 1``, counted from 1."""
     for iteration in range(first, first + n):
         for player in range(work.flat.payoffs.shape[1]):
-            match_regrets(work)
-            sum_strategy(work, player)
+            match_regrets(work, player)
             spread_reach(work, player)
             gather_gains(work, player)
             learn(work, player, variant.has_floor)
@@ -66,71 +63,57 @@ def walk(work, variant, first, n):
 
 
 @helper
-def match_regrets(work):
-    """Write the policy that the regrets ask for."""
-    offsets = work.flat.offsets
-    for row in range(len(work.flat.movers)):
-        first, n = offsets[row], offsets[row + 1] - offsets[row]
-        scale, even = matching(work.table, first, n)
+def match_regrets(work, player):
+    """Write the policy of the regrets; add the player's to its sums, weighted by how likely it reaches the infoset."""
+    flat, table, policy, plan = work.flat, work.table, work.policy, work.plan
+    for infoset in range(len(flat.movers)):
+        first, n = flat.offsets[infoset], flat.offsets[infoset + 1] - flat.offsets[infoset]
+        scale, even = matching(table, first, n)
         for entry in range(first, first + n):
-            work.policy[entry] = max(work.table[entry, REGRET], 0.0) * scale + even
-
-
-@helper
-def sum_strategy(work, player):
-    """Add the player's strategy to its sums, weighted by how likely it lets each row happen."""
-    flat = work.flat
-    for row in range(len(flat.movers)):
-        if flat.movers[row] == player:
-            own = 1.0 if flat.parents[row] == NO_ENTRY else work.plan[flat.parents[row]]
-            for entry in range(flat.offsets[row], flat.offsets[row + 1]):
-                work.plan[entry] = own * work.policy[entry]
-                work.table[entry, SUM] += work.plan[entry]
+            policy[entry] = max(table[entry, REGRET], 0.0) * scale + even
+        if flat.movers[infoset] == player:
+            own = 1.0 if flat.parents[infoset] == NO_ENTRY else plan[flat.parents[infoset]]
+            for entry in range(first, first + n):
+                plan[entry] = own * policy[entry]
+                table[entry, SUM] += plan[entry]
 
 
 @helper
 def gather_gains(work, player):
-    """Value all histories from the ends back; note what each action of the player would have been worth beyond that."""
-    flat, gains = work.flat, work.gains
+    """Value all histories from the ends back; gain of an action: its value beyond the history's, times the reach."""
+    flat, values, gains = work.flat, work.values, work.gains
     for entry in range(len(gains)):
         gains[entry] = 0.0
     for number in range(len(flat.worlds) - 1, -1, -1):
         world = flat.worlds[number]
-        for k in range(world.n):
-            gain_one(work, player, last_node(world, k), world.shift)
-
-
-@helper
-def gain_one(work, player, node, shift):
-    """One history."""
-    flat, values = work.flat, work.values
-    at, cell, here = flat.nodes[node], flat.cells[node + shift], node + shift
-    if at.mover == GAME_OVER:
-        values[here] = flat.payoffs[cell, player]
-        return
-    values[here] = expected(work, at, shift, cell)
-    if at.mover == player:
-        for k in range(at.n):
-            work.gains[cell + k] += work.reach[here] * (values[at.first + k + shift] - values[here])
+        for back in range(world.n):
+            node, shift = last_node(world, back), world.shift
+            at, cell, here = flat.nodes[node], flat.cells[node + shift], node + shift
+            if at.mover == GAME_OVER:
+                values[here] = flat.payoffs[cell, player]
+                continue
+            values[here] = expected(work, at, shift, cell)
+            if at.mover == player:
+                for k in range(at.n):
+                    gains[cell + k] += work.reach[here] * (values[at.first + k + shift] - values[here])
 
 
 @helper
 def learn(work, player, has_floor):
-    """Add the gains to the regrets of the player's rows."""
+    """Add the gains to the regrets of the player's infosets."""
     flat = work.flat
-    for row in range(len(flat.movers)):
-        if flat.movers[row] == player:
-            for entry in range(flat.offsets[row], flat.offsets[row + 1]):
+    for infoset in range(len(flat.movers)):
+        if flat.movers[infoset] == player:
+            for entry in range(flat.offsets[infoset], flat.offsets[infoset + 1]):
                 regret = work.table[entry, REGRET] + work.gains[entry]
                 work.table[entry, REGRET] = max(regret, 0.0) if has_floor else regret
 
 
 class Walker:
-    """Walks a game on a table of its own, or on one that it is given."""
+    """Walks a game on a table of its own."""
 
-    def __init__(self, game: FlatGame, variant: Variant, table: Table | None = None) -> None:
-        self.game = game
-        self.table = new_table(game) if table is None else table
+    def __init__(self, game: FlatGame, variant: Variant) -> None:
+        self.table = new_table(game)
         self.iterations = 0
         policy, plan, gains = (np.zeros(game.n_entries) for _ in range(3))
         values, reach = (np.zeros(game.n_histories) for _ in range(2))

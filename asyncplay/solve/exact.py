@@ -1,27 +1,27 @@
 """What a policy earns and what a best response would earn against it, exactly, for any number of players.
 
-A policy is float64[E], the odds of each entry of flat.py. A best response decides its rows from the last
-decisions to the first: a row's choice needs the values below all histories the player cannot tell apart.
+A policy is float64[E], the odds of each entry of flat.py. A best response decides its infosets from the last
+decisions to the first: the choice at an infoset needs the values below all histories the player cannot tell apart.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int64, typeof
+from numba import float64, int64, typeof, types
 from numpy.typing import NDArray
 
 from asyncplay.games.kernels import helper, kernel
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
-from asyncplay.solve.flat import Flat, FlatGame, empty_flat
+from asyncplay.solve.flat import Array, Flat, FlatGame, empty_flat
 
-Array = Any  # inside numba these are arrays, in Python NDArrays; the comments give their types
 NO_LEVEL = -1
+NO_SEAT = np.iinfo(np.int16).min  # no node's mover
 
 
 class Exploitability(NamedTuple):
     """float64[P] each, in the game's units, by seat."""
 
-    values: NDArray[np.float64]  # when everybody follows the policy
+    values: NDArray[np.float64]  # when all seats follow the policy
     best: NDArray[np.float64]  # when this seat alone knows the policy and does what is best against it
 
     @property
@@ -36,15 +36,15 @@ class Exploitability(NamedTuple):
 
 
 class Study(NamedTuple):
-    """A policy under study and room to work in."""
+    """A policy that is measured, and arrays to work in."""
 
     flat: Flat
     policy: Array  # float64[E]
-    levels: Array  # int32[R], how many decisions of its own the row's player has behind it
-    values: Array  # float64[H], what each history is worth to the player in question
+    levels: Array  # int32[I], how many decisions of its own the infoset's player has behind it
+    values: Array  # float64[H], the value of each history to the player in question
     reach: Array  # float64[H], how likely chance and the others let it happen
-    gains: Array  # float64[E], what an action is worth, times the reach
-    choices: Array  # int32[R], the action a best response takes
+    gains: Array  # float64[E], the value of an action, times the reach
+    choices: Array  # int32[I], the action a best response takes
 
 
 _NUMBERS, _FLOATS = np.zeros(1, np.int32), np.zeros(1)
@@ -60,13 +60,58 @@ def exploitability(game: FlatGame, policy: NDArray[np.float64]) -> Exploitabilit
         np.zeros(game.n_histories),
         np.zeros(game.n_histories),
         np.zeros(game.n_entries),
-        np.zeros(game.n_rows, np.int32),
+        np.zeros(game.n_infosets, np.int32),
     )
-    values, best = np.zeros(game.players), np.zeros(game.players)
-    for player in range(game.players):
-        values[player] = value_of(study, player)
-        best[player] = best_response(study, player)
+    values, best = np.array([value_and_best(study, player) for player in range(game.players)]).T
     return Exploitability(values, best)
+
+
+@kernel(types.UniTuple(float64, 2)(STUDY, int64))
+def value_and_best(study, player):
+    """What the player earns when all follow the policy, and when it does what is best against the others."""
+    value_histories(study, player, NO_SEAT, NO_LEVEL)
+    value = study.values[0]
+    spread_reach(study, player)
+    last = NO_LEVEL
+    for infoset in range(len(study.levels)):
+        if study.flat.movers[infoset] == player:
+            last = max(last, study.levels[infoset])
+    for level in range(last, NO_LEVEL - 1, -1):  # the last pass decides nothing, it only values
+        value_histories(study, player, player, level)
+        choose(study, player, level)
+    return value, study.values[0]
+
+
+@helper
+def value_histories(study, player, responder, level):
+    """Value all histories to ``player``: ``responder`` follows its choices, all others the policy.
+
+    Gather the gains of the responder's infosets of this level.
+    """
+    flat, values, gains = study.flat, study.values, study.gains
+    for entry in range(len(gains)):
+        gains[entry] = 0.0
+    for number in range(len(flat.worlds) - 1, -1, -1):
+        world = flat.worlds[number]
+        for back in range(world.n):
+            node, shift = last_node(world, back), world.shift
+            at, cell, here = flat.nodes[node], flat.cells[node + shift], node + shift
+            if at.mover == GAME_OVER:
+                values[here] = flat.payoffs[cell, player]
+            elif at.mover != responder:
+                values[here] = expected(study, at, shift, cell)
+            else:
+                infoset = flat.infoset_of[cell]
+                values[here] = values[at.first + study.choices[infoset] + shift]
+                if study.levels[infoset] == level:
+                    for k in range(at.n):
+                        gains[cell + k] += study.reach[here] * values[at.first + k + shift]
+
+
+@helper
+def last_node(world, back):
+    """The nodes of a world backwards: a history is valued after those that follow it."""
+    return np.uint64(world.node + world.n - 1 - back)
 
 
 @helper
@@ -83,105 +128,34 @@ def expected(study, at, shift, cell):
     return value
 
 
-@kernel(float64(STUDY, int64))
-def value_of(study, player):
-    """What the player earns when everybody follows the policy."""
-    flat, values = study.flat, study.values
-    for number in range(len(flat.worlds) - 1, -1, -1):
-        world = flat.worlds[number]
-        for k in range(world.n):
-            node = last_node(world, k)
-            at, cell = flat.nodes[node], flat.cells[node + world.shift]
-            is_over = at.mover == GAME_OVER
-            values[node + world.shift] = (
-                flat.payoffs[cell, player] if is_over else expected(study, at, world.shift, cell)
-            )
-    return values[0]
-
-
-@helper
-def last_node(world, k):
-    """The nodes of a world backwards, so that what follows a history comes before it."""
-    return np.uint64(world.node + world.n - 1 - k)
-
-
-@kernel(float64(STUDY, int64))
-def best_response(study, player):
-    """What the player earns when it does what is best against the others."""
-    spread_reach(study, player)
-    last = NO_LEVEL
-    for row in range(len(study.levels)):
-        if study.flat.movers[row] == player:
-            last = max(last, study.levels[row])
-    for level in range(last, NO_LEVEL - 1, -1):  # the last pass decides nothing, it only values
-        value_and_gather(study, player, level)
-        choose(study, player, level)
-    return study.values[0]
-
-
 @helper
 def spread_reach(study, player):
-    """How likely chance and the others let each history happen; where several ways lead, they are added up."""
+    """How likely chance and the others let each history happen; where several outcomes lead, they are added up."""
     flat, reach = study.flat, study.reach
     for history in range(len(reach)):
         reach[history] = 0.0
     reach[0] = 1.0
     for number in range(len(flat.worlds)):
         world = flat.worlds[number]
+        shift = world.shift
         for node in range(np.uint64(world.node), np.uint64(world.node + world.n)):
-            spread_one(study, player, node, world.shift)
-
-
-@helper
-def spread_one(study, player, node, shift):
-    """From a history to those that may follow."""
-    flat, reach = study.flat, study.reach
-    at, cell, here = flat.nodes[node], flat.cells[node + shift], reach[node + shift]
-    if at.mover == CHANCE_TURN:
-        for k in range(flat.outcomes[cell].n):
-            outcome = flat.outcomes[cell + k]
-            reach[outcome.node + outcome.shift] += here * outcome.odds
-    for k in range(at.n):
-        reach[at.first + k + shift] += here * (1.0 if at.mover == player else study.policy[cell + k])
-
-
-@helper
-def value_and_gather(study, player, level):
-    """Value all histories by the present choices, and gather what the actions of this level's rows are worth."""
-    flat, gains = study.flat, study.gains
-    for entry in range(len(gains)):
-        gains[entry] = 0.0
-    for number in range(len(flat.worlds) - 1, -1, -1):
-        world = flat.worlds[number]
-        for k in range(world.n):
-            value_one(study, player, level, last_node(world, k), world.shift)
-
-
-@helper
-def value_one(study, player, level, node, shift):
-    """One history, for a player that decides by its choices."""
-    flat, values = study.flat, study.values
-    at, cell = flat.nodes[node], flat.cells[node + shift]
-    if at.mover == GAME_OVER:
-        values[node + shift] = flat.payoffs[cell, player]
-    elif at.mover != player:
-        values[node + shift] = expected(study, at, shift, cell)
-    else:
-        row = flat.row_of[cell]
-        values[node + shift] = values[at.first + study.choices[row] + shift]
-        if study.levels[row] == level:
+            at, cell, here = flat.nodes[node], flat.cells[node + shift], reach[node + shift]
+            if at.mover == CHANCE_TURN:
+                for k in range(flat.outcomes[cell].n):
+                    outcome = flat.outcomes[cell + k]
+                    reach[outcome.node + outcome.shift] += here * outcome.odds
             for k in range(at.n):
-                study.gains[cell + k] += study.reach[node + shift] * values[at.first + k + shift]
+                reach[at.first + k + shift] += here * (1.0 if at.mover == player else study.policy[cell + k])
 
 
 @helper
 def choose(study, player, level):
-    """Take the best action in each of the player's rows of this level."""
+    """Take the best action at each of the player's infosets of this level."""
     offsets, gains = study.flat.offsets, study.gains
-    for row in range(len(study.levels)):
-        if study.flat.movers[row] == player and study.levels[row] == level:
-            first, best = offsets[row], 0
-            for k in range(1, offsets[row + 1] - first):
+    for infoset in range(len(study.levels)):
+        if study.flat.movers[infoset] == player and study.levels[infoset] == level:
+            first, best = offsets[infoset], 0
+            for k in range(1, offsets[infoset + 1] - first):
                 if gains[first + k] > gains[first + best]:
                     best = k
-            study.choices[row] = best
+            study.choices[infoset] = best

@@ -1,15 +1,15 @@
-"""A small game as flat arrays: every history a cell, every infoset a row. Written once, then only read.
+"""A small game as flat arrays: a cell for every history, a number for every infoset. Written once, then only read.
 
-Between two chance turns a game is a tree of decisions, and most deals have the same tree with other cards: so the
-tree is kept once, as nodes, and each world, which is a deal so far, has four bytes for each node of it, its cells.
-The walk is at a node in a world: its cell is ``cells[node + shift]``, with a shift that only chance changes. Worlds
-that differ in nothing are one world with several ways to it, so what nobody sees (a suit) is merged and its odds are
-added. Chance turns in a row are one.
+Between two chance turns a game is a tree of decisions, and most deals have the same tree with other cards. So the tree
+is stored once, as nodes, and each world (a deal so far) has four bytes for each node of its tree, its cells. A walk is
+at a node in a world: its cell is ``cells[node + shift]``, with a shift that only chance changes. Worlds that differ in
+nothing are one world which several outcomes lead to: what no player sees (a suit) is merged and its odds are added.
+Successive chance turns are one turn.
 
 Nodes lie parents before children, the children of a node side by side: child a of a node is ``first + a``. Worlds lie
-parents before children too. A row is what a player knows when it decides; its actions are entries, side by side from
-``offsets[row]`` on. The numbers follow from the game alone, so every process that compiles it numbers alike. Rows of
-a player's later decisions have higher numbers.
+parents before children too. An infoset is what a player knows when it decides; its actions are entries, side by side
+from ``offsets[infoset]`` on. The numbers follow from the game alone, so every process that compiles it numbers alike.
+Infosets of a player's later decisions have higher numbers.
 """
 
 from typing import Any, NamedTuple
@@ -53,17 +53,17 @@ NO_ENTRY = -1
 
 
 class Flat(NamedTuple):
-    """What kernels walk on: H histories, R rows, E entries."""
+    """What kernels walk on: H histories, I infosets, E entries."""
 
     nodes: Array  # NODE[N]
     cells: Array  # uint32[H], of a decision its first entry, of a chance turn its first outcome, of an end its payoffs
     worlds: Array  # WORLD[W], the first one begins the game
     outcomes: Array  # OUTCOME[...], those of a chance turn side by side
     payoffs: Array  # float64[T, P], by seat
-    offsets: Array  # int32[R + 1], of each row's entries
-    row_of: Array  # int32[E]
-    movers: Array  # int32[R], whose decision it is
-    parents: Array  # int32[R], the entry of the mover's decision before this one, or NO_ENTRY
+    offsets: Array  # int32[I + 1], of each infoset's entries
+    infoset_of: Array  # int32[E]
+    movers: Array  # int32[I], the seat that decides
+    parents: Array  # int32[I], the entry of the mover's decision before this one, or NO_ENTRY
 
 
 def empty_flat() -> Flat:
@@ -77,7 +77,7 @@ class FlatGame(NamedTuple):
     """A compiled game and how to find the way back to its rules."""
 
     flat: Flat
-    keys: NDArray[np.uint64]  # uint64[R], the game's key of each row
+    keys: NDArray[np.uint64]  # uint64[I], the game's key of each infoset
     actions: NDArray[np.int32]  # int32[E], the game's action of each entry
 
     @property
@@ -85,7 +85,7 @@ class FlatGame(NamedTuple):
         return int(self.flat.payoffs.shape[1])
 
     @property
-    def n_rows(self) -> int:
+    def n_infosets(self) -> int:
         return len(self.flat.movers)
 
     @property
@@ -96,17 +96,10 @@ class FlatGame(NamedTuple):
     def n_entries(self) -> int:
         return len(self.actions)
 
-    def entries_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """The entries of these rows, one row after another."""
-        first, end = self.flat.offsets[rows], self.flat.offsets[rows + 1]
-        sizes = (end - first).astype(np.int64)
-        skipped = np.repeat(first - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-        return np.arange(len(skipped)) + skipped
-
     def levels(self) -> NDArray[np.int32]:
-        """int32[R]: how many decisions of its own the row's player has behind it."""
-        levels = np.zeros(self.n_rows, np.int32)
-        for row, parent in enumerate(self.flat.parents):
+        """int32[I]: how many decisions of its own the infoset's player has behind it."""
+        levels = np.zeros(self.n_infosets, np.int32)
+        for infoset, parent in enumerate(self.flat.parents):
             if parent != NO_ENTRY:
-                levels[row] = levels[self.flat.row_of[parent]] + 1
+                levels[infoset] = levels[self.flat.infoset_of[parent]] + 1
         return levels

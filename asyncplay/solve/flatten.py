@@ -1,7 +1,7 @@
 """Compiles the rules of a small game to the flat arrays of flat.py."""
 
-from collections.abc import Hashable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Hashable
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,11 @@ class _World(NamedTuple):
     """A tree of decisions with its cells. Equal ones are the same world."""
 
     shape: int
-    cells: tuple[int, ...]  # rows, turns and payoffs by number: the root's, its children's, then what is below each
+    cells: tuple[int, ...]  # infosets, turns and payoffs by number: the root's, its children's, then those below each
 
 
 class _Turn(NamedTuple):
-    """What chance may do."""
+    """A chance turn: the worlds it may lead to."""
 
     worlds: tuple[int, ...]
     odds: tuple[float, ...]
@@ -43,7 +43,7 @@ class _Shape(NamedTuple):
 
 
 class _Numbers(Generic[Thing]):
-    """Things by number and numbers by thing; what is equal has one number."""
+    """Things by number and numbers by thing; equal things have one number."""
 
     def __init__(self) -> None:
         self.things: list[Thing] = []
@@ -56,19 +56,19 @@ class _Numbers(Generic[Thing]):
         return number
 
 
-class _Row(NamedTuple):
+class _Infoset(NamedTuple):
     legal: list[int]
     first: int  # its first entry
     parent: int
 
 
 class _Flattener:
-    """Numbers rows on the way down, and on the way up shapes and worlds: a world's own before its parents'."""
+    """Numbers infosets on the way down, and on the way up shapes and worlds: a world after those it leads to."""
 
     def __init__(self, spec: GameSpec) -> None:
         self._spec = spec
-        self._looks: _Numbers[tuple[int, int]] = _Numbers()  # of each row: mover and key
-        self._rows: list[_Row] = []
+        self._looks: _Numbers[tuple[int, int]] = _Numbers()  # of each infoset: mover and key
+        self._infosets: list[_Infoset] = []
         self._n_entries = 0
         self._n_histories = 0
         self._payoffs: _Numbers[tuple[float, ...]] = _Numbers()
@@ -79,85 +79,72 @@ class _Flattener:
     def flatten(self) -> FlatGame:
         self._worlds.add(self._visit(self._spec.new_state(), (NO_ENTRY,) * self._spec.players))
         looks = self._looks.things
-        offsets = np.array([*(row.first for row in self._rows), self._n_entries], np.int32)
+        offsets = np.array([*(infoset.first for infoset in self._infosets), self._n_entries], np.int32)
         flat = Flat(
             *_Layout(self._shapes.things, self._worlds.things, self._turns.things, offsets).arrays(),
             np.array(self._payoffs.things, np.float64),
             offsets,
             np.repeat(np.arange(len(looks), dtype=np.int32), np.diff(offsets)),
             np.array([mover for mover, _ in looks], np.int32),
-            np.array([row.parent for row in self._rows], np.int32),
+            np.array([infoset.parent for infoset in self._infosets], np.int32),
         )
-        actions = [action for row in self._rows for action in row.legal]
+        actions = [action for infoset in self._infosets for action in infoset.legal]
         return FlatGame(flat, np.array([key for _, key in looks], np.uint64), np.array(actions, np.int32))
 
     def _visit(self, state: State, last: tuple[int, ...]) -> _World:
-        """All that is below a history; ``last`` is the latest entry of each seat."""
+        """Number all that is below a history; ``last`` is the latest entry of each seat."""
+        spec, kernels, rules = self._spec, self._spec.kernels, self._spec.rules
         self._n_histories += 1
         if self._n_histories > MAX_HISTORIES:
-            raise AsyncplayError(f"{self._spec.name} is too large to be solved: above {MAX_HISTORIES:,} histories")
-        mover = self._spec.kernels.to_move(self._spec.rules, state)
+            raise AsyncplayError(f"{spec.name} is too large to be solved: above {MAX_HISTORIES:,} histories")
+        mover = kernels.to_move(rules, state)
         if mover == GAME_OVER:
-            return self._end(state)
+            gains = np.empty(spec.players, np.float64)
+            kernels.returns(rules, state, gains)
+            return _World(self._shapes.add(_Shape(GAME_OVER)), (self._payoffs.add(tuple(gains.tolist())),))
         if mover == CHANCE_TURN:
-            return self._chance(state, last)
-        return self._decision(state, mover, last)
-
-    def _end(self, state: State) -> _World:
-        gains = np.empty(self._spec.players, np.float64)
-        self._spec.kernels.returns(self._spec.rules, state, gains)
-        return _World(self._shapes.add(_Shape(GAME_OVER)), (self._payoffs.add(tuple(gains.tolist())),))
-
-    def _decision(self, state: State, mover: int, last: tuple[int, ...]) -> _World:
-        kernels, rules = self._spec.kernels, self._spec.rules
-        actions = np.empty(self._spec.max_legal, np.int32)
+            spread = self._spread(state, last)
+            if len(spread) == 1:  # whatever happens, the same follows
+                return self._worlds.things[next(iter(spread))]
+            turn = self._turns.add(_Turn(tuple(spread), tuple(spread.values())))
+            return _World(self._shapes.add(_Shape(CHANCE_TURN)), (turn,))
+        actions = np.empty(spec.max_legal, np.int32)
         legal = actions[: kernels.legal(rules, state, actions)].tolist()
-        row = self._row((mover, kernels.key(rules, state, mover)), legal, last[mover])
+        infoset = self._number((mover, kernels.key(rules, state, mover)), legal, last[mover])
         children = []
-        for entry, action in enumerate(legal, self._rows[row].first):
+        for entry, action in enumerate(legal, self._infosets[infoset].first):
             after = state.copy()
             kernels.play(rules, after, action)
             children.append(self._visit(after, (*last[:mover], entry, *last[mover + 1 :])))
         shape = self._shapes.add(_Shape(mover, tuple(child.shape for child in children)))
         heads = [child.cells[0] for child in children]
-        return _World(shape, (row, *heads, *(cell for child in children for cell in child.cells[1:])))
+        return _World(shape, (infoset, *heads, *(cell for child in children for cell in child.cells[1:])))
 
-    def _row(self, look: tuple[int, int], legal: list[int], parent: int) -> int:
-        row = self._looks.add(look)
-        if row == len(self._rows):
-            self._rows.append(_Row(legal, self._n_entries, parent))
+    def _number(self, look: tuple[int, int], legal: list[int], parent: int) -> int:
+        """The number of an infoset, which must be the same wherever it is met."""
+        infoset = self._looks.add(look)
+        if infoset == len(self._infosets):
+            self._infosets.append(_Infoset(legal, self._n_entries, parent))
             self._n_entries += len(legal)
-        if self._rows[row].legal != legal or self._rows[row].parent != parent:
+        if self._infosets[infoset].legal != legal or self._infosets[infoset].parent != parent:
             raise AsyncplayError(f"{self._spec.name} cannot be solved: seat {look[0]} forgets what it knew")
-        return row
-
-    def _chance(self, state: State, last: tuple[int, ...]) -> _World:
-        """A turn; or what follows it, if that is the same whatever happens."""
-        spread = self._spread(state, last)
-        if len(spread) == 1:
-            return self._worlds.things[next(iter(spread))]
-        turn = self._turns.add(_Turn(tuple(spread), tuple(spread.values())))
-        return _World(self._shapes.add(_Shape(CHANCE_TURN)), (turn,))
+        return infoset
 
     def _spread(self, state: State, last: tuple[int, ...]) -> dict[int, float]:
         """The worlds that chance may lead to, through several turns if they follow each other, and their odds."""
-        merged: dict[int, float] = {}
-        for odds, after in self._outcomes(state):
-            is_turn = self._spec.kernels.to_move(self._spec.rules, after) == CHANCE_TURN
-            further = self._spread(after, last) if is_turn else {self._worlds.add(self._visit(after, last)): 1.0}
-            for world, share in further.items():
-                merged[world] = merged.get(world, 0.0) + share * odds
-        return merged
-
-    def _outcomes(self, state: State) -> Iterator[tuple[float, State]]:
-        kernels, rules = self._spec.kernels, self._spec.rules
+        spec, kernels, rules = self._spec, self._spec.kernels, self._spec.rules
         if kernels.outcomes is None or kernels.happen is None:
-            raise AsyncplayError(f"{self._spec.name} cannot be solved: its chance cannot be listed")
-        numbers, odds = np.empty(self._spec.max_outcomes, np.int32), np.empty(self._spec.max_outcomes)
+            raise AsyncplayError(f"{spec.name} cannot be solved: its chance cannot be listed")
+        numbers, odds = np.empty(spec.max_outcomes, np.int32), np.empty(spec.max_outcomes)
+        merged: dict[int, float] = {}
         for k in range(kernels.outcomes(rules, state, numbers, odds)):
             after = state.copy()
             kernels.happen(rules, after, numbers[k])
-            yield float(odds[k]), after
+            is_turn = kernels.to_move(rules, after) == CHANCE_TURN
+            further = self._spread(after, last) if is_turn else {self._worlds.add(self._visit(after, last)): 1.0}
+            for world, share in further.items():
+                merged[world] = merged.get(world, 0.0) + share * float(odds[k])
+        return merged
 
 
 class _Layout:
@@ -165,31 +152,31 @@ class _Layout:
 
     def __init__(self, shapes: list[_Shape], worlds: list[_World], turns: list[_Turn], offsets: Array) -> None:
         self._shapes, self._worlds, self._turns, self._offsets = shapes, worlds, turns, offsets
-        self._first_outcomes = np.cumsum([0, *(len(turn.odds) for turn in turns)])
         self._nodes: list[tuple[int, int, int]] = []
-        self._starts: dict[int, int] = {}  # of the shapes that worlds have, in the nodes
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
         """Nodes, cells, worlds and outcomes."""
-        worlds = np.zeros(len(self._worlds), WORLD)
-        first = 0
+        worlds, starts, first = np.zeros(len(self._worlds), WORLD), dict[int, int](), 0
         for number, world in enumerate(reversed(self._worlds)):  # parents were finished last
-            node = self._place(world.shape)
+            if world.shape not in starts:
+                starts[world.shape] = len(self._nodes)
+                self._nodes.append((0, 0, 0))
+                self._fill(world.shape, starts[world.shape])
+            node = starts[world.shape]
             worlds[number] = ((first - node) % 2**64, node, len(world.cells))
             first += len(world.cells)
-        nodes = np.array(self._nodes, NODE)
-        cells = [self._cells(nodes, at, world) for at, world in zip(worlds, reversed(self._worlds), strict=True)]
-        return nodes, np.concatenate(cells), worlds, self._outcomes(worlds[::-1])
-
-    def _place(self, shape: int) -> int:
-        """The first node of a shape's tree."""
-        if shape not in self._starts:
-            self._starts[shape] = len(self._nodes)
-            self._nodes.append((0, 0, 0))
-            self._fill(shape, len(self._nodes) - 1)
-        return self._starts[shape]
+        nodes, cells = np.array(self._nodes, NODE), []
+        first_outcomes = np.cumsum([0, *(len(turn.odds) for turn in self._turns)])
+        for at, world in zip(worlds, reversed(self._worlds), strict=True):  # numbers become places
+            movers, numbers = nodes["mover"][at["node"] :][: at["n"]], np.array(world.cells)
+            cells.append(numbers.astype(np.uint32))
+            cells[-1][movers >= 0] = self._offsets[numbers[movers >= 0]]
+            cells[-1][movers == CHANCE_TURN] = first_outcomes[numbers[movers == CHANCE_TURN]]
+        outcomes = [alias_table(turn.odds, worlds[::-1][list(turn.worlds)]) for turn in self._turns]
+        return nodes, np.concatenate(cells), worlds, np.concatenate(outcomes or [np.zeros(0, OUTCOME)])
 
     def _fill(self, shape: int, node: int) -> None:
+        """Write a shape's tree, its root at ``node``."""
         mover, children = self._shapes[shape]
         first = len(self._nodes)
         self._nodes[node] = (first, mover, len(children))
@@ -197,25 +184,14 @@ class _Layout:
         for k, child in enumerate(children):
             self._fill(child, first + k)
 
-    def _cells(self, nodes: Array, at: Any, world: _World) -> NDArray[np.uint32]:
-        """A world's numbers as places: of the row's entries, the turn's outcomes, the payoffs."""
-        movers, numbers = nodes["mover"][at["node"] :][: at["n"]], np.array(world.cells)
-        cells = numbers.astype(np.uint32)
-        cells[movers >= 0] = self._offsets[numbers[movers >= 0]]
-        cells[movers == CHANCE_TURN] = self._first_outcomes[numbers[movers == CHANCE_TURN]]
-        return cells
 
-    def _outcomes(self, worlds: Array) -> NDArray[np.void]:
-        return np.concatenate([_draws(turn, worlds) for turn in self._turns] or [np.zeros(0, OUTCOME)])
-
-
-def _draws(turn: _Turn, worlds: Array) -> NDArray[np.void]:
-    """The outcomes of a chance turn with Walker's aliases, so that one draw picks one in constant time."""
-    n = len(turn.odds)
+def alias_table(odds: tuple[float, ...], worlds: Array) -> Array:
+    """OUTCOME[n], one for each of these worlds, with Walker's aliases: one draw picks one in constant time."""
+    n = len(odds)
     outcomes = np.zeros(n, OUTCOME)
-    outcomes["odds"], outcomes["n"], outcomes["other"] = turn.odds, n, np.arange(n)
-    outcomes["node"], outcomes["shift"] = worlds["node"][list(turn.worlds)], worlds["shift"][list(turn.worlds)]
-    scaled = [share * n for share in turn.odds]
+    outcomes["odds"], outcomes["n"], outcomes["other"] = odds, n, np.arange(n)
+    outcomes["node"], outcomes["shift"] = worlds["node"], worlds["shift"]
+    scaled = [share * n for share in odds]
     poor = [k for k, share in enumerate(scaled) if share < 1.0]
     rich = [k for k, share in enumerate(scaled) if share >= 1.0]
     while poor and rich:

@@ -11,7 +11,7 @@ Iteration t draws from ``rng.stream(seed, t)``: a range of iterations does the s
 the same table.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, typeof, void
@@ -21,10 +21,10 @@ from asyncplay import rng
 from asyncplay.config.sections import SolveSettings
 from asyncplay.games.kernels import helper, kernel, ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
-from asyncplay.solve.flat import Flat, FlatGame, empty_flat
+from asyncplay.solve.deltas import count_entries
+from asyncplay.solve.flat import Array, Flat, FlatGame, empty_flat
 from asyncplay.solve.regret import REGRET, SUM, Table, matching, new_table
 
-Array = Any
 EXTERNAL, OUTCOME = 0, 1
 ONE, NO_FLOOR = np.uint64(1), -np.inf
 
@@ -56,19 +56,19 @@ def sampler_settings(solve: SolveSettings) -> SamplerSettings:
 
 
 class Touched(NamedTuple):
-    """The rows that were changed since the last ``withdraw``."""
+    """The infosets that were changed since the last ``withdraw``."""
 
-    marks: Array  # uint8[E], of a row at its first entry
-    rows: Array  # int32[R], the first ``count`` in order of their first change
+    marks: Array  # uint8[E], of an infoset at its first entry
+    infosets: Array  # int32[I], the first ``count`` in order of their first change
     count: Array  # int64[1]
-    before: Array  # float64[E], the regrets of these rows as they were
+    before: Array  # float64[E], the regrets of these infosets as they were
 
 
 class SamplerScratch(NamedTuple):
-    """Room to work in."""
+    """Arrays to work in."""
 
     frames: Array  # FRAME[...], the walking player's decisions on the present path
-    values: Array  # float64[..., max actions], what each of their actions is worth
+    values: Array  # float64[..., max actions], the value of each of their actions
     stream: Array  # uint64[4]
     utility: Array  # float64[P], summed over walks
 
@@ -77,7 +77,7 @@ FRAME = np.dtype(
     [
         ("node", np.uint64),
         ("shift", np.uint64),  # of its world
-        ("entry", np.uint64),  # the first one of its row
+        ("entry", np.uint64),  # the first one of its infoset
         ("action", np.uint64),  # the one that is being tried
         ("floor", np.float64),  # EXTERNAL: the regret below which an action is skipped
         ("share", np.float64),  # OUTCOME: the strategy's part in the action,
@@ -98,27 +98,24 @@ class Ground(NamedTuple):
     settings: SamplerSettings
 
 
-def _ground_type() -> Any:
-    """The numba type of a ``Ground``: the same for all games."""
-    numbers, floats = np.zeros(1, np.int32), np.zeros(1)
-    touched = Touched(np.zeros(1, np.uint8), numbers, np.zeros(1, np.int64), floats)
-    scratch = SamplerScratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), floats)
-    return typeof(Ground(empty_flat(), np.zeros((1, 2)), touched, scratch, SamplerSettings()))
-
-
-GROUND = _ground_type()
+_NUMBERS, _FLOATS = np.zeros(1, np.int32), np.zeros(1)
+_TOUCHED = Touched(np.zeros(1, np.uint8), _NUMBERS, np.zeros(1, np.int64), _FLOATS)
+_SCRATCH = SamplerScratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), _FLOATS)
+GROUND = typeof(Ground(empty_flat(), np.zeros((1, 2)), _TOUCHED, _SCRATCH, SamplerSettings()))  # the same for all games
 WALK = int64(GROUND, int64, int64, int64)
 
 
 @kernel(WALK)
 def walk_external(ground, seed, first, n):
     """Walk ``n`` iterations from number ``first`` on; return how many nodes were passed."""
-    passed = 0
+    settings, stream, passed = ground.settings, ground.scratch.stream, 0
     for iteration in range(first, first + n):
-        rng.plant(ground.scratch.stream, seed, iteration)
-        weight = weight_of(ground.settings, iteration)
+        rng.plant(stream, seed, iteration)
+        weight = weight_of(settings, iteration)
+        prunes = settings.prune_below != 0.0 and iteration >= settings.prune_after
         for player in range(ground.flat.payoffs.shape[1]):
-            passed += try_all(ground, player, weight, prune_floor(ground, iteration, weight))
+            is_pruned = prunes and rng.uniform(stream) < settings.prune_share
+            passed += try_all(ground, player, weight, -settings.prune_below * weight if is_pruned else NO_FLOOR)
     return passed
 
 
@@ -129,21 +126,12 @@ def weight_of(settings, iteration):
 
 
 @helper
-def prune_floor(ground, iteration, weight):
-    """The regret below which this walk skips an action."""
-    settings = ground.settings
-    if settings.prune_below == 0.0 or iteration < settings.prune_after:
-        return NO_FLOOR
-    return -settings.prune_below * weight if rng.uniform(ground.scratch.stream) < settings.prune_share else NO_FLOOR
-
-
-@helper
 def touch(ground, entry, n):
-    """Remember a row, of which this is the first entry, and its regrets before its first change."""
+    """Note the infoset of this first entry, and its regrets before its first change."""
     touched = ground.touched
     if touched.marks[entry] == 0:
         touched.marks[entry] = 1
-        touched.rows[np.uint64(touched.count[0])] = ground.flat.row_of[entry]
+        touched.infosets[np.uint64(touched.count[0])] = ground.flat.infoset_of[entry]
         touched.count[0] += 1
         for k in range(n):
             touched.before[entry + np.uint64(k)] = ground.table[entry + np.uint64(k), REGRET]
@@ -176,7 +164,10 @@ def draw_other(ground, at, first, weight):
 
 @helper
 def try_all(ground, player, weight, floor):
-    """One external walk: every action of the player, one of everybody else; return the nodes passed."""
+    """One external walk: every action of the player, one of every other; return the nodes passed.
+
+    Actions with a regret below ``floor`` are skipped, unless the infoset has no positive regret.
+    """
     flat, depth, passed = ground.flat, np.uint64(0), 0
     node, shift = np.uint64(flat.worlds[0].node), flat.worlds[0].shift
     while True:
@@ -187,7 +178,12 @@ def try_all(ground, player, weight, floor):
             frame.node = node
             frame.shift = shift
             frame.entry = cell
-            node = open_frame(ground, frame, at, floor)
+            touch(ground, cell, at.n)
+            frame.floor = floor
+            if floor > NO_FLOOR and matching(ground.table, cell, at.n)[1] > 0.0:
+                frame.floor = NO_FLOOR
+            frame.action = next_action(ground.table, frame, at.n, np.uint64(0))
+            node = at.first + frame.action
             depth += ONE
         elif at.mover == CHANCE_TURN:
             outcome = draw_outcome(ground, cell)
@@ -201,17 +197,6 @@ def try_all(ground, player, weight, floor):
                 return passed
             frame = ground.scratch.frames[depth - ONE]
             node, shift = flat.nodes[frame.node].first + frame.action, frame.shift
-
-
-@helper
-def open_frame(ground, frame, at, floor):
-    """Begin to try the actions of a decision; return the first child to go to."""
-    touch(ground, frame.entry, at.n)
-    frame.floor = floor
-    if floor > NO_FLOOR and matching(ground.table, frame.entry, at.n)[1] > 0.0:
-        frame.floor = NO_FLOOR  # of a row without a positive regret nothing is skipped
-    frame.action = next_action(ground.table, frame, at.n, np.uint64(0))
-    return at.first + frame.action
 
 
 @helper
@@ -245,9 +230,9 @@ def hand_up(ground, value, depth, weight):
 
 @helper
 def settle(ground, n, depth, weight):
-    """The value of a decision; its regrets grow by what each action would have been worth beyond it.
+    """The value of a decision; its regrets grow by the value of each action beyond it.
 
-    Nobody has changed them since the walk came here: with perfect recall it comes only once.
+    They are as they were when the walk came here: with perfect recall it comes only once.
     """
     table, values, frame = ground.table, ground.scratch.values, ground.scratch.frames[depth]
     first, floor, total, value, mean = frame.entry, frame.floor, 0.0, 0.0, 0.0
@@ -311,7 +296,7 @@ def try_one(ground, player, weight, explore):
 
 @helper
 def explore_one(ground, frame, n, explore):
-    """Draw an action of the walking player into its frame: half strategy, half exploration, say."""
+    """Draw an action of the walking player into its frame: uniform with the odds ``explore``, else by its strategy."""
     table, first = ground.table, frame.entry
     touch(ground, first, n)
     scale, even = matching(table, first, n)
@@ -342,23 +327,14 @@ def back_up(ground, value, depth, weight):
     return value
 
 
-@kernel(int64(GROUND))
-def count_touched(ground):
-    """The entries of the touched rows."""
-    entries = 0
-    for row in ground.touched.rows[: ground.touched.count[0]]:
-        entries += ground.flat.offsets[row + 1] - ground.flat.offsets[row]
-    return entries
-
-
 @kernel(void(GROUND, float64[::1], float64[::1]))
 def withdraw(ground, regrets, sums):
-    """Write what changed, and undo it: regrets are as they were, strategy sums 0, and no row is touched any more."""
+    """Write what changed, and undo it: regrets are as they were, strategy sums 0, and no infoset counts as touched."""
     flat, table, touched = ground.flat, ground.table, ground.touched
     place = 0
-    for row in touched.rows[: touched.count[0]]:
-        touched.marks[flat.offsets[row]] = 0
-        for entry in range(flat.offsets[row], flat.offsets[row + 1]):
+    for infoset in touched.infosets[: touched.count[0]]:
+        touched.marks[flat.offsets[infoset]] = 0
+        for entry in range(flat.offsets[infoset], flat.offsets[infoset + 1]):
             regrets[place] = table[entry, REGRET] - touched.before[entry]
             sums[place] = table[entry, SUM]
             table[entry, REGRET] = touched.before[entry]
@@ -367,7 +343,7 @@ def withdraw(ground, regrets, sums):
     touched.count[0] = 0
 
 
-KERNELS = (walk_external, walk_outcome, count_touched, withdraw)
+KERNELS = (walk_external, walk_outcome, withdraw)
 
 
 class Walked(NamedTuple):
@@ -380,8 +356,8 @@ class Walked(NamedTuple):
 class Changes(NamedTuple):
     """What happened to a table."""
 
-    rows: NDArray[np.int32]  # int32[k], in order of their first change
-    regrets: NDArray[np.float64]  # float64[e], what was added to each entry of these rows, row after row
+    infosets: NDArray[np.int32]  # int32[k], in order of their first change
+    regrets: NDArray[np.float64]  # float64[e], what was added to each of their entries, infoset after infoset
     sums: NDArray[np.float64]  # float64[e]
 
 
@@ -393,7 +369,12 @@ class Sampler:
         self.table = new_table(game) if table is None else table
         self._seed = seed
         self._walk = ready(walk_outcome if settings.method == OUTCOME else walk_external)
-        self._ground = Ground(game.flat, self.table, _new_touched(game), _new_scratch(game), settings)
+        marks, before = np.zeros(game.n_entries, np.uint8), np.zeros(game.n_entries)
+        touched = Touched(marks, np.zeros(game.n_infosets, np.int32), np.zeros(1, np.int64), before)
+        depth, widest = int(game.levels().max()) + 1, int(np.diff(game.flat.offsets).max())
+        stream, utility = np.zeros(rng.STREAM_WORDS, np.uint64), np.zeros(game.players)
+        scratch = SamplerScratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, utility)
+        self._ground = Ground(game.flat, self.table, touched, scratch, settings)
 
     def run(self, first: int, n: int) -> Walked:
         """Walk iterations ``first`` to ``first + n - 1``."""
@@ -403,24 +384,12 @@ class Sampler:
         return Walked(nodes, utility.copy())
 
     def withdraw(self) -> Changes:
-        """Return what was added to the table since the last call, and take it back; the rest is not looked at.
+        """Return what was added to the table since the last call, and take it back; the rest of it is not read.
 
-        Where tables are merged, the changes come back together with those of others.
+        Where tables are merged, the changes come back merged with those of other workers.
         """
         touched = self._ground.touched
-        rows: NDArray[np.int32] = touched.rows[: touched.count[0]].copy()
-        regrets, sums = np.empty((2, count_touched(self._ground)))
+        infosets: NDArray[np.int32] = touched.infosets[: touched.count[0]].copy()
+        regrets, sums = np.empty((2, ready(count_entries)(self.game.flat.offsets, infosets)))
         withdraw(self._ground, regrets, sums)
-        return Changes(rows, regrets, sums)
-
-
-def _new_touched(game: FlatGame) -> Touched:
-    rows, entries = game.n_rows, game.n_entries
-    return Touched(np.zeros(entries, np.uint8), np.zeros(rows, np.int32), np.zeros(1, np.int64), np.zeros(entries))
-
-
-def _new_scratch(game: FlatGame) -> SamplerScratch:
-    depth = int(game.levels().max()) + 1
-    widest = int(np.diff(game.flat.offsets).max())
-    stream = np.zeros(rng.STREAM_WORDS, np.uint64)
-    return SamplerScratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, np.zeros(game.players))
+        return Changes(infosets, regrets, sums)

@@ -1,7 +1,7 @@
 """The table of a solver and what all solvers do with it.
 
 A table is float64[E, 2]: of each entry of flat.py the REGRET and, beside it, the SUM of the strategies
-played so far. float32 would stop moving after 2**24 visits of a row; these still move after 1e9, also with
+played so far. float32 would stop moving after 2**24 visits of an infoset; these still move after 1e9, also with
 weights that grow linearly (1e18 with increments of 1e9).
 """
 
@@ -26,7 +26,7 @@ def new_table(game: FlatGame) -> Table:
 
 
 def average_policy(game: FlatGame, table: Table) -> NDArray[np.float64]:
-    """float64[E]: the share of each entry in its row's strategy sum; uniform where nothing was summed."""
+    """float64[E]: the share of each entry in its infoset's strategy sum; uniform where nothing was summed."""
     starts = game.flat.offsets[:-1]
     sizes = np.diff(game.flat.offsets)
     totals = np.repeat(np.add.reduceat(table[:, SUM], starts), sizes)
@@ -37,7 +37,7 @@ def average_policy(game: FlatGame, table: Table) -> NDArray[np.float64]:
 
 @helper
 def matching(table, entry, n):
-    """Regret matching: the strategy of a row is ``max(regret, 0) * scale + even``, action by action.
+    """Regret matching: the strategy at an infoset is ``max(regret, 0) * scale + even``, action by action.
 
     That is each action's part of the positive regrets, or if there are none, the same for all.
     """
@@ -73,7 +73,7 @@ def discount(table, period, alpha, beta, gamma):
 
     Regrets above 0 are multiplied by k^alpha / (k^alpha + 1), those below by the same with beta, strategy sums by
     (k / (k + 1))^gamma. 1, 1, 1 is linear CFR; inf, inf, 0 changes nothing. A full walk is a period of its own; a
-    sampling solver takes rounds of many iterations for periods, and everybody with a copy of the table calls this
+    sampling solver takes rounds of many iterations for periods, and every process with a copy of the table calls this
     at their end.
     """
     discount_all(table, period, alpha, beta, gamma)

@@ -1,9 +1,10 @@
-"""A big game made to measure: no rules, only the flat arrays of a betting tree below each of many deals.
+"""A game of any size without rules: the flat arrays of a betting tree below each of many deals. Users call it "forest".
 
 At every decision the first action ends the game and the others go on, down to a depth; two players take turns and
-see everything but chance to come. Payoffs are random. A table of any size can be had in a second.
+see everything but chance to come. Payoffs are random. A table of any size takes a second to make.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,29 +19,37 @@ MAX_NODES = 100_000_000
 
 
 def grow(deals: int = 50, depth: int = 11, actions: int = 3, seed: int = 0) -> FlatGame:
-    """Return the game: ``deals * (actions - 1) ** level`` rows at each level above ``depth``."""
+    """Return the game: ``deals * (actions - 1) ** level`` infosets at each level above ``depth``, numbered by level."""
     if deals < 1 or depth < 1 or actions < 2:
         raise AsyncplayError(f"a forest of {deals} deals, depth {depth} and {actions} actions cannot be grown")
     widths = [deals * (actions - 1) ** level for level in range(depth)]  # decisions of each level
     if sum(widths) * actions > MAX_NODES:
         raise AsyncplayError(f"a forest of {sum(widths) * actions:,} nodes is too large, at most {MAX_NODES:,}")
-    tree = _tree([width // deals for width in widths], actions)
-    offsets = np.arange(0, (sum(widths) + 1) * actions, actions, dtype=np.int32)
-    cells, n_ends = _cells(tree, widths, actions)
-    payoffs = np.random.default_rng(seed).normal(size=(n_ends, 1))
-    rows = np.arange(len(offsets) - 1)
+    tree, infosets = _tree([width // deals for width in widths], actions), np.arange(sum(widths))
+    decides, shifts = tree["n"] > 0, np.arange(deals, dtype=np.uint64) * np.uint64(len(tree))
+    levels = [infosets[start:stop].reshape(deals, -1) for start, stop in pairwise(np.cumsum([0, *widths]))]
+    ends = np.arange(deals * np.count_nonzero(~decides)).reshape(deals, -1)
+    cells = np.zeros((deals, len(tree)), np.uint32)
+    cells[:, decides], cells[:, ~decides] = np.concatenate(levels, axis=1) * actions, ends
+    worlds = np.zeros(1 + deals, WORLD)  # the beginning, then one for each deal
+    worlds[0] = (0, 0, 1)
+    worlds["node"][1:], worlds["n"][1:], worlds["shift"][1:] = 1, len(tree), shifts
+    outcomes = np.zeros(deals, OUTCOME)
+    outcomes["odds"], outcomes["keep"], outcomes["other"] = 1 / deals, 1.0, np.arange(deals)
+    outcomes["n"], outcomes["node"], outcomes["shift"] = deals, 1, shifts
+    payoffs = np.random.default_rng(seed).normal(size=(ends.size, 1))
     flat = Flat(
         np.concatenate([np.array([(0, CHANCE_TURN, 0)], NODE), tree]),
-        np.concatenate([np.zeros(1, np.uint32), cells]),
-        _worlds(deals, len(tree)),
-        _outcomes(deals, len(tree)),
+        np.concatenate([np.zeros(1, np.uint32), cells.ravel()]),
+        worlds,
+        outcomes,
         np.concatenate([payoffs, -payoffs], axis=1),
-        offsets,
-        np.repeat(rows, actions).astype(np.int32),
+        np.arange(0, (len(infosets) + 1) * actions, actions, dtype=np.int32),
+        np.repeat(infosets, actions).astype(np.int32),
         np.repeat(np.arange(depth) % PLAYERS, widths).astype(np.int32),
         _parents(widths, actions),
     )
-    return FlatGame(flat, rows.astype(np.uint64), np.tile(np.arange(actions, dtype=np.int32), len(rows)))
+    return FlatGame(flat, infosets.astype(np.uint64), np.tile(np.arange(actions, dtype=np.int32), len(infosets)))
 
 
 def _tree(widths: list[int], actions: int) -> NDArray[Any]:
@@ -54,35 +63,6 @@ def _tree(widths: list[int], actions: int) -> NDArray[Any]:
         deciding, free = children.reshape(width, actions)[:, 1:].ravel(), free + width * actions
     nodes["mover"][nodes["n"] == 0] = GAME_OVER
     return nodes
-
-
-def _cells(tree: NDArray[Any], widths: list[int], actions: int) -> tuple[NDArray[np.uint32], int]:
-    """The cells of all deals, one after another, and how many of them are ends. Rows are numbered level by level."""
-    deals, decides = widths[0], tree["n"] > 0
-    cells = np.zeros((deals, len(tree)), np.uint32)
-    starts = np.cumsum([0, *widths])
-    blocks = [start + np.arange(width).reshape(deals, -1) for start, width in zip(starts, widths, strict=False)]
-    cells[:, decides] = np.concatenate(blocks, axis=1) * actions
-    n_ends = deals * int(np.count_nonzero(~decides))
-    cells[:, ~decides] = np.arange(n_ends).reshape(deals, -1)
-    return cells.ravel(), n_ends
-
-
-def _worlds(deals: int, n_tree: int) -> NDArray[Any]:
-    """The beginning, then a world for each deal."""
-    worlds = np.zeros(1 + deals, WORLD)
-    worlds[0] = (0, 0, 1)
-    worlds["node"][1:], worlds["n"][1:] = 1, n_tree
-    worlds["shift"][1:] = np.arange(deals, dtype=np.uint64) * np.uint64(n_tree)
-    return worlds
-
-
-def _outcomes(deals: int, n_tree: int) -> NDArray[Any]:
-    outcomes = np.zeros(deals, OUTCOME)
-    outcomes["odds"], outcomes["keep"], outcomes["other"] = 1 / deals, 1.0, np.arange(deals)
-    outcomes["n"], outcomes["node"] = deals, 1
-    outcomes["shift"] = np.arange(deals, dtype=np.uint64) * np.uint64(n_tree)
-    return outcomes
 
 
 def _parents(widths: list[int], actions: int) -> NDArray[np.int32]:

@@ -43,14 +43,15 @@ def test_a_thousand_iterations_of_leduc_poker_come_this_close(variant, nash_conv
 @pytest.mark.parametrize(("variant", "solver"), [("cfr", pyspiel.CFRSolver), ("cfr+", pyspiel.CFRPlusSolver)])
 def test_the_average_policy_is_open_spiels_after_each_iteration(variant, solver):
     spec, game, theirs = games.load("kuhn"), compiled("kuhn"), solver(pyspiel.load_game("kuhn_poker"))
-    walker, row_of = Walker(game, VARIANTS[variant]), {key: row for row, key in enumerate(game.keys.tolist())}
+    walker = Walker(game, VARIANTS[variant])
+    infoset_of = {key: infoset for infoset, key in enumerate(game.keys.tolist())}
     for _ in range(20):
         walker.run(1)
         theirs.evaluate_and_update_policy()
         average, policy = theirs.average_policy(), average_policy(game, walker.table)
         for pair in spiel.histories(spec, "kuhn_poker"):
             if pair.mover >= 0:
-                first = game.flat.offsets[row_of[spec.kernels.key(spec.rules, pair.ours, pair.mover)]]
+                first = game.flat.offsets[infoset_of[spec.kernels.key(spec.rules, pair.ours, pair.mover)]]
                 wanted = [odds for _, odds in average.get_state_policy(pair.theirs)]
                 np.testing.assert_allclose(policy[first : first + 2], wanted, atol=1e-9)
 

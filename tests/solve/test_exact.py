@@ -22,12 +22,12 @@ CASES = {
 
 def as_spiel_policy(spec, game: FlatGame, policy: np.ndarray, name: str) -> pyspiel.TabularPolicy:
     """A policy of ours as one of open_spiel's, infoset by infoset."""
-    row_of = {key: row for row, key in enumerate(game.keys.tolist())}
+    infoset_of = {key: infoset for infoset, key in enumerate(game.keys.tolist())}
     table = {}
     for pair in spiel.histories(spec, name):
         if pair.mover >= 0:
-            row = row_of[spec.kernels.key(spec.rules, pair.ours, pair.mover)]
-            entries = range(game.flat.offsets[row], game.flat.offsets[row + 1])
+            infoset = infoset_of[spec.kernels.key(spec.rules, pair.ours, pair.mover)]
+            entries = range(game.flat.offsets[infoset], game.flat.offsets[infoset + 1])
             table[pair.theirs.information_state_string()] = [
                 (int(game.actions[entry]), float(policy[entry])) for entry in entries
             ]

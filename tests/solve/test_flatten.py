@@ -1,4 +1,4 @@
-"""Games as flat arrays: as many rows as the game has infosets, and nothing lost by merging."""
+"""Games as flat arrays: every infoset has a number, and nothing lost by merging."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from asyncplay import games
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve import flatten as compiler
-from asyncplay.solve import synthetic_tree as forest
 from asyncplay.solve.exact import exploitability
-from asyncplay.solve.flat import NO_ENTRY, FlatGame
+from asyncplay.solve.flat import NO_ENTRY, WORLD, FlatGame
 from asyncplay.solve.flatten import flatten
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy
+from asyncplay.solve.synthetic_tree import grow
 
 
 def histories(game: FlatGame) -> list[tuple[np.void, int]]:
@@ -24,12 +24,12 @@ def histories(game: FlatGame) -> list[tuple[np.void, int]]:
     return [(flat.nodes[node], int(flat.cells[(node + int(world["shift"])) % 2**64])) for world, node in places]
 
 
-@pytest.mark.parametrize(("name", "rows"), [("kuhn", 12), ("leduc", 288)])
-def test_there_is_a_row_for_each_infoset(name, rows):
+@pytest.mark.parametrize(("name", "infosets"), [("kuhn", 12), ("leduc", 288)])
+def test_every_infoset_has_a_number(name, infosets):
     game = compiled(name)
 
-    assert game.n_rows == rows == len(set(game.keys.tolist()))
-    assert game.flat.offsets[-1] == game.n_entries == len(game.flat.row_of)
+    assert game.n_infosets == infosets == len(set(game.keys.tolist()))
+    assert game.flat.offsets[-1] == game.n_entries == len(game.flat.infoset_of)
 
 
 def test_leduc_poker_has_9_deals_24_with_the_upcard_and_suits_are_merged():
@@ -49,21 +49,22 @@ def test_every_cell_leads_somewhere(name):
         if node["mover"] == GAME_OVER:
             assert game.flat.payoffs[cell].sum() == 0.0
         elif node["mover"] >= 0:
-            row = game.flat.row_of[cell]
-            assert game.flat.movers[row] == node["mover"]
-            assert game.flat.offsets[row] == cell
-            assert game.flat.offsets[row + 1] - cell == node["n"]
-    for row, parent in enumerate(game.flat.parents):
-        assert parent == NO_ENTRY or game.flat.movers[game.flat.row_of[parent]] == game.flat.movers[row]
+            infoset = game.flat.infoset_of[cell]
+            assert game.flat.movers[infoset] == node["mover"]
+            assert game.flat.offsets[infoset] == cell
+            assert game.flat.offsets[infoset + 1] - cell == node["n"]
+    for infoset, parent in enumerate(game.flat.parents):
+        assert parent == NO_ENTRY or game.flat.movers[game.flat.infoset_of[parent]] == game.flat.movers[infoset]
 
 
-def test_the_entries_of_rows_come_row_after_row():
-    game = compiled("leduc")
-    rows = np.array([5, 0, 287])
-    wanted = [entry for row in rows for entry in range(game.flat.offsets[row], game.flat.offsets[row + 1])]
+@pytest.mark.parametrize("odds", [(1.0,), (0.25, 0.75), (0.5, 0.3, 0.15, 0.05), (0.1,) * 10])
+def test_a_draw_with_aliases_falls_on_each_outcome_with_its_odds(odds):
+    """A draw picks a place uniformly, stays with ``keep`` and otherwise goes to ``other``."""
+    outcomes = compiler.alias_table(odds, np.zeros(len(odds), WORLD))
+    shares = outcomes["keep"].copy()
+    np.add.at(shares, outcomes["other"], 1.0 - outcomes["keep"])
 
-    assert game.entries_of(rows).tolist() == wanted
-    assert game.entries_of(rows[:0]).tolist() == []
+    assert (shares / len(odds)).tolist() == pytest.approx(odds)
 
 
 def test_a_game_whose_chance_cannot_be_listed_is_refused():
@@ -77,14 +78,14 @@ def test_a_game_that_is_too_large_is_refused(monkeypatch):
         flatten(games.load("leduc"))
 
 
-def test_a_forest_is_a_game_like_others():
-    """Its best responses are found and it is solved: rows, parents and cells fit each other."""
-    game = forest.grow(deals=3, depth=4, actions=3)
+def test_a_synthetic_tree_is_a_game_like_others():
+    """Its best responses are found and it is solved: infosets, parents and cells fit each other."""
+    game = grow(deals=3, depth=4, actions=3)
     sampler = Sampler(game, SamplerSettings(), seed=1)
     uniform = exploitability(game, average_policy(game, sampler.table))
     sampler.run(0, 20_000)
     solved = exploitability(game, average_policy(game, sampler.table))
 
-    assert game.n_rows == 3 * (1 + 2 + 4 + 8)
+    assert game.n_infosets == 3 * (1 + 2 + 4 + 8)
     assert uniform.values.sum() == pytest.approx(0.0)
     assert solved.nash_conv < 0.05 * uniform.nash_conv

@@ -57,13 +57,14 @@ def test_withdrawn_changes_are_what_the_table_had_gained_and_the_table_is_as_bef
     np.testing.assert_array_equal(sampler.table, whole.table)
     changes = sampler.withdraw()
     rebuilt = np.zeros_like(whole.table)
-    entries = game.entries_of(changes.rows)
+    offsets = game.flat.offsets
+    entries = [entry for infoset in changes.infosets for entry in range(offsets[infoset], offsets[infoset + 1])]
     rebuilt[entries, REGRET], rebuilt[entries, SUM] = changes.regrets, changes.sums
 
-    assert len(set(changes.rows.tolist())) == len(changes.rows) < game.n_rows
+    assert len(set(changes.infosets.tolist())) == len(changes.infosets) < game.n_infosets
     np.testing.assert_array_equal(rebuilt, whole.table)
     assert not sampler.table.any()
-    assert len(sampler.withdraw().rows) == 0
+    assert len(sampler.withdraw().infosets) == 0
 
 
 @pytest.mark.parametrize("is_linear", [0, 1])
@@ -123,7 +124,7 @@ def test_a_pruned_walk_leaves_the_regrets_of_skipped_actions_alone():
     Sampler(game, SamplerSettings(prune_below=50.0, is_linear=0, prune_share=1.0), seed=4, table=table).run(0, 3)
 
     assert (table[1::2, REGRET] == -100.0).all()
-    assert (table[::2, REGRET] == 5.0).all(), "the only action tried is exploitability what the row is worth"
+    assert (table[::2, REGRET] == 5.0).all(), "the only action tried is worth what the infoset is worth"
 
 
 @pytest.mark.parametrize("method", METHODS)

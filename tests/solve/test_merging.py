@@ -33,9 +33,9 @@ class Round:
     def play(self, iterations: int) -> None:
         changes = [self.walk(size) for size in shares(iterations, self.workers) if size]
         for change in changes:
-            self.merged.merge(change.rows, change.regrets, change.sums, len(changes))
-        rows = self.merged.union([change.rows for change in changes])
-        deltas.put_regrets(self.game.flat.offsets, self.sampler.table, rows, self.merged.regrets(rows))
+            self.merged.merge(change.infosets, change.regrets, change.sums, len(changes))
+        infosets = self.merged.union([change.infosets for change in changes])
+        deltas.put_regrets(self.game.flat.offsets, self.sampler.table, infosets, self.merged.regrets(infosets))
 
     def walk(self, size: int) -> Changes:
         self.sampler.run(self.done, size)
@@ -74,5 +74,5 @@ def test_one_worker_in_rounds_is_the_serial_algorithm():
 
 
 def test_discounted_rounds_of_several_workers_converge():
-    """Every copy of the table is discounted alike, so nothing but touched rows needs to travel."""
+    """Every copy of the table is discounted alike, so nothing but touched infosets needs to travel."""
     assert nash_conv(4, 20_000, seed=0, discounts=(1.5, 0.5, 2.0)) < 0.4

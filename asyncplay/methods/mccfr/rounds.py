@@ -28,31 +28,31 @@ from asyncplay.wire.messages import JobResult, Message
 
 ROLE = "traverse"
 
-Rows = NDArray[np.int32]
+Infosets = NDArray[np.int32]
 Doubles = NDArray[np.float64]
 
 
 class RoundTable(Protocol):
     """The merged table."""
 
-    n_rows: int
-    n_known: int  # rows that were ever changed
+    n_infosets: int
+    n_known: int  # infosets that were ever changed
 
-    def flaw(self, rows: Rows, regrets: Doubles, sums: Doubles) -> str | None:
+    def flaw(self, infosets: Infosets, regrets: Doubles, sums: Doubles) -> str | None:
         """Say why these changes cannot be of this table."""
 
-    def merge(self, rows: Rows, regrets: Doubles, sums: Doubles, workers: int) -> None:
+    def merge(self, infosets: Infosets, regrets: Doubles, sums: Doubles, workers: int) -> None:
         """Add the sums, and the regrets divided by the workers that started from the same table."""
 
-    def union(self, blocks: Sequence[Rows]) -> Rows:
-        """Each row that is in some block, once."""
+    def union(self, blocks: Sequence[Infosets]) -> Infosets:
+        """Each infoset that is in some block, once."""
 
-    def known(self) -> Rows: ...
+    def known(self) -> Infosets: ...
 
-    def regrets(self, rows: Rows) -> Doubles: ...
+    def regrets(self, infosets: Infosets) -> Doubles: ...
 
-    def parts(self, rows: Rows) -> list[tuple[int, int]]:
-        """Cut rows into stretches that fit into a frame."""
+    def parts(self, infosets: Infosets) -> list[tuple[int, int]]:
+        """Cut infosets into stretches that fit into a frame."""
 
 
 class Addressee(Protocol):
@@ -131,7 +131,7 @@ class Rounds:
 
     def __post_init__(self) -> None:
         self._frontier = self.ledger.next_unit
-        self._changes = ChangeLog(self.table.n_rows)
+        self._changes = ChangeLog(self.table.n_infosets)
 
     @property
     def owed(self) -> int:
@@ -169,8 +169,8 @@ class Rounds:
         parts.append(delta)
         n_rows = sum(len(part.rows) for part in parts)
         flaw = self.table.flaw(delta.rows, delta.regrets, delta.sums)
-        if flaw is None and n_rows > self.table.n_rows:
-            flaw = f"{n_rows} of {self.table.n_rows} rows"
+        if flaw is None and n_rows > self.table.n_infosets:
+            flaw = f"{n_rows} of {self.table.n_infosets} rows"
         elif flaw is None and delta.is_last and len(self.table.union([part.rows for part in parts])) < n_rows:
             flaw = "a row twice"
         if flaw := flaw or self.most(piece).flaw(delta):

@@ -58,14 +58,14 @@ def memory_needed(game: FlatGame, workers: int) -> int:
     """Bytes of trees and tables: everybody has its own; a round's changes are at most another table each."""
     tree = sum(array.nbytes for array in (*game.flat, game.keys, game.actions))
     table = 16 * game.n_entries
-    notes = 9 * game.n_entries + 4 * game.n_rows
+    notes = 9 * game.n_entries + 4 * game.n_infosets
     return (tree + table) + workers * (tree + 2 * table + notes)
 
 
 def check_memory(game: FlatGame, workers: int, available: int) -> str:
     """Say what the tables will take; AsyncplayError if there is not enough."""
     needed = memory_needed(game, workers)
-    words = f"{game.n_rows:,} infosets, a table of {16 * game.n_entries / MB:,.1f} MB, {needed / MB:,.0f} MB in all"
+    words = f"{game.n_infosets:,} infosets, a table of {16 * game.n_entries / MB:,.1f} MB, {needed / MB:,.0f} MB in all"
     if needed <= available:
         return f"memory: {words} with {workers} workers; {available / MB:,.0f} MB are free"
     fitting = max((count for count in range(workers) if memory_needed(game, count) <= available), default=0)
@@ -156,7 +156,7 @@ class MccfrRun:
         stats = self.rounds.stats
         return [
             f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
-            f"{stats.infosets:,} of {self.game.n_rows:,} infosets; {stats.bytes_in / max(stats.rows_in, 1):.1f} bytes "
+            f"{stats.infosets:,} of {self.game.n_infosets:,} infosets; {stats.bytes_in / max(stats.rows_in, 1):.1f} bytes "
             f"a touched row in, {stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
             f"utility {stats.utility:+.4f}{self._nash_conv()}"
         ]
@@ -170,7 +170,7 @@ class MccfrRun:
         if found is not None:
             known = past.read(found)
             table = past.array_of(found, "table", np.float64, self.table.values.shape)
-            self.table.restore(table, past.array_of(found, "known", np.uint8, (self.table.n_rows,)))
+            self.table.restore(table, past.array_of(found, "known", np.uint8, (self.table.n_infosets,)))
         ledger.skip(known.next_unit, known.owed)
         return Rounds(
             self.table,

@@ -15,7 +15,8 @@ from asyncplay.methods.mccfr.changelog import ChangeLog
 from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import Most, Rounds, RoundWork
-from asyncplay.solve.deltas import REGRET, SUM, MergedTable
+from asyncplay.solve.deltas import MergedTable
+from asyncplay.solve.regret import REGRET, SUM
 
 OFFSETS = np.array([0, 2, 5, 7, 8, 12, 14], np.int32)
 N_ROWS, N_ENTRIES = len(OFFSETS) - 1, int(OFFSETS[-1])
