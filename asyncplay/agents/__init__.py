@@ -1,1 +1,1 @@
-"""Who decides for a seat: search, rules, perfect play, OpenSpiel, chance."""
+"""Agents that decide for a seat: random, rules, perfect play, OpenSpiel, libraries in other languages."""

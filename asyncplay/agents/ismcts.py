@@ -11,8 +11,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from asyncplay.agents.catalogue import is_count
-from asyncplay.agents.library import library_name
+from asyncplay.agents.library import PREFIX as LIBRARY
+from asyncplay.agents.openspiel import is_count
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernel_cache import cache_folder
 from asyncplay.games.spec import GameSpec
@@ -23,14 +23,14 @@ SOURCE = Path(__file__).with_suffix(".cc")
 OPTIONS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-w")
 
 
-def rival(against: str, game: GameSpec) -> str:
-    """What a match calls the opponent openspiel:ismcts-SIMULATIONS."""
-    simulations = against.removeprefix(PREFIX)
+def name_for_workers(name: str, game: GameSpec) -> str:
+    """The name by which workers make the agent openspiel:ismcts-SIMULATIONS."""
+    simulations = name.removeprefix(PREFIX)
     if not is_count(simulations):
-        raise AsyncplayError(f"{against!r} is no opponent; wanted is {PREFIX}SIMULATIONS")
+        raise AsyncplayError(f"{name!r} is no opponent; wanted is {PREFIX}SIMULATIONS")
     if not game.is_hidden:
-        raise AsyncplayError(f"{against}: {game.name} hides nothing; use openspiel:mcts-{simulations}")
-    return library_name(library(), int(simulations), EXPLORATION)
+        raise AsyncplayError(f"{name}: {game.name} hides nothing; use openspiel:mcts-{simulations}")
+    return f"{LIBRARY}{int(simulations)}:{EXPLORATION}:{library()}"
 
 
 def library() -> Path:
@@ -44,12 +44,8 @@ def library() -> Path:
     if folder is None:
         raise AsyncplayError(f"{PREFIX}N has no safe place for its adapter; set XDG_CACHE_HOME to a folder of your own")
     path = folder.parent / f"ismcts-{digest.hexdigest()[:16]}.so"
-    if not path.exists():
-        _compile(pyspiel, path)
-    return path
-
-
-def _compile(pyspiel: Path, path: Path) -> None:
+    if path.exists():
+        return path
     compiler = shutil.which(os.environ.get("CXX", "g++"))
     if compiler is None:
         raise AsyncplayError(f"{PREFIX}N needs a C++ compiler; install g++, or name another one in CXX")
@@ -63,3 +59,4 @@ def _compile(pyspiel: Path, path: Path) -> None:
         complaint = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-200:])
         raise AsyncplayError(f"{compiler} cannot compile {SOURCE.name} for {home / 'open_spiel'}: {complaint}")
     draft.rename(path)
+    return path

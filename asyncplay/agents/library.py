@@ -1,7 +1,6 @@
-"""An opponent written in another language: a shared library that decides by our rules, called as C functions."""
+"""An agent written in another language: a shared library that decides by our rules, called as C functions."""
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ WORDS = ctypes.POINTER(ctypes.c_int64)
 
 
 class Rules(ctypes.Structure):
-    """What the library is told of a game; it has the same struct."""
+    """A game, as the library declares it in the same struct."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("players", "actions", "state_words", "max_legal", "max_decisions")),
@@ -29,11 +28,14 @@ class Rules(ctypes.Structure):
 class LibraryAgent:
     """Calls ``decide(rules, state, simulations, exploration, seed)`` of a library.
 
-    It gets the whole position and must look at no more of it than its seat sees. Unlike other opponents it may
-    decide differently the next time.
+    Its name says all: ``library:SIMULATIONS:EXPLORATION:PATH``.
+    It gets the whole position and must read only the part that its seat sees. Unlike other agents it may decide
+    differently the next time.
     """
 
-    def __init__(self, game: GameSpec, library: Path, simulations: int, exploration: float) -> None:
+    def __init__(self, name: str, game: GameSpec) -> None:
+        simulations, exploration, path = name.removeprefix(PREFIX).split(":", 2)
+        self._simulations, self._exploration = int(simulations), float(exploration)
         self._pointers = pointers(game)
         self._options = np.ascontiguousarray(game.rules)
         sizes = (game.players, game.actions, game.state_words, game.max_legal, game.max_decisions)
@@ -41,23 +43,11 @@ class LibraryAgent:
         self._rules = Rules(
             *sizes, game.value_scale, game.value_offset, self._options.ctypes.data_as(WORDS), *addresses
         )
-        self._decide = ctypes.CDLL(str(library)).decide
+        self._decide = ctypes.CDLL(path).decide
         self._decide.restype = ctypes.c_int64
         self._decide.argtypes = (ctypes.POINTER(Rules), WORDS, ctypes.c_int64, ctypes.c_double, ctypes.c_int64)
-        self._simulations, self._exploration = simulations, exploration
 
-    def decide(self, moment: DecisionPoint) -> int:
-        mix = int(rng.stream(moment.seed, len(moment.actions))[0]) & 0x7FFFFFFF
-        state = moment.state.ctypes.data_as(WORDS)
+    def decide(self, point: DecisionPoint) -> int:
+        mix = int(rng.stream(point.seed, len(point.actions))[0]) & 0x7FFFFFFF
+        state = point.state.ctypes.data_as(WORDS)
         return int(self._decide(ctypes.byref(self._rules), state, self._simulations, self._exploration, mix))
-
-
-def library_name(library: Path, simulations: int, exploration: float) -> str:
-    """What a match calls such an opponent."""
-    return f"{PREFIX}{simulations}:{exploration}:{library}"
-
-
-def foreign(name: str, game: GameSpec) -> LibraryAgent:
-    """The opponent of that name."""
-    simulations, exploration, library = name.removeprefix(PREFIX).split(":", 2)
-    return LibraryAgent(game, Path(library), int(simulations), float(exploration))

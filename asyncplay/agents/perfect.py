@@ -1,10 +1,11 @@
-"""A player that never errs, for games so small that all of their positions can be looked at."""
+"""An agent that never errs, for games so small that all of their positions can be looked at."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay import games, rng
 from asyncplay.agents.agent import DecisionPoint
+from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GAME_OVER
 
 SOLVED_GAMES = ("tictactoe",)  # two seats, no chance, nothing hidden, a few thousand positions
@@ -13,42 +14,39 @@ State = NDArray[np.int64]
 
 
 class PerfectAgent:
-    """Minimax over the whole game; among equally good actions chance decides, so that no two games are alike."""
+    """Minimax over the whole game; chance decides among equally good actions, so that no two games are alike."""
 
     def __init__(self, game: str) -> None:
+        if game not in SOLVED_GAMES:
+            raise AsyncplayError(f"nobody plays {game} perfectly here; known are {', '.join(SOLVED_GAMES)}")
         self._game = games.load(game)
         self._values: dict[bytes, float] = {}
 
-    def decide(self, moment: DecisionPoint) -> int:
-        state, legal = moment.state, moment.legal
-        seat = int(self._game.kernels.to_move(self._game.rules, state))
-        values = np.array([self._seat_value(self._after(state, int(action)), seat) for action in legal])
-        best = legal[values == values.max()]
-        return int(best[int(rng.stream(moment.seed, len(moment.actions))[0]) % len(best)])
+    def decide(self, point: DecisionPoint) -> int:
+        seat = int(self._game.kernels.to_move(self._game.rules, point.state))
+        sign = 1 if seat == 0 else -1
+        values = np.array([sign * self._value_after(point.state, action) for action in point.legal])
+        best = point.legal[values == values.max()]
+        return int(best[int(rng.stream(point.seed, len(point.actions))[0]) % len(best)])
 
     def value(self, state: State) -> float:
         """What seat 0 gets when both play perfectly from here."""
         key = state.tobytes()
-        if key not in self._values:
-            self._values[key] = self._search(state)
-        return self._values[key]
-
-    def _search(self, state: State) -> float:
+        if key in self._values:
+            return self._values[key]
         kernels, rules = self._game.kernels, self._game.rules
         seat = int(kernels.to_move(rules, state))
         if seat == GAME_OVER:
             returns = np.zeros(self._game.players)
             kernels.returns(rules, state, returns)
-            return float(returns[0])
-        actions = np.empty(self._game.max_legal, np.int32)
-        n_legal = int(kernels.legal(rules, state, actions))
-        values = [self.value(self._after(state, int(action))) for action in actions[:n_legal]]
-        return max(values) if seat == 0 else min(values)
+            self._values[key] = float(returns[0])
+        else:
+            actions = np.empty(self._game.max_legal, np.int32)
+            legal = actions[: int(kernels.legal(rules, state, actions))]
+            self._values[key] = (min if seat else max)(self._value_after(state, action) for action in legal)
+        return self._values[key]
 
-    def _seat_value(self, state: State, seat: int) -> float:
-        return self.value(state) if seat == 0 else -self.value(state)
-
-    def _after(self, state: State, action: int) -> State:
+    def _value_after(self, state: State, action: np.int32) -> float:
         following = state.copy()
-        self._game.kernels.play(self._game.rules, following, action)
-        return following
+        self._game.kernels.play(self._game.rules, following, int(action))
+        return self.value(following)

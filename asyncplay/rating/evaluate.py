@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from asyncplay import machine as memory
-from asyncplay.agents import ismcts
-from asyncplay.agents.catalogue import opponent
-from asyncplay.agents.library import PREFIX as LIBRARY
+from asyncplay.agents.catalogue import name_for_workers
 from asyncplay.config.sections import Config, DeviceSettings
 from asyncplay.data.files import read_file
 from asyncplay.engine.engine import Engine
@@ -21,7 +19,6 @@ from asyncplay.machine import usable_cores
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
 from asyncplay.methods.selfplay.network import choose_backend, load_game, load_weights, open_model
-from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.shape import NetShape, known_facts
@@ -33,12 +30,12 @@ from asyncplay.search import entries
 
 NET_BYTES = 1 << 16
 GAMES_AT_ONCE = 64
-SLOW_GAMES_AT_ONCE = 16  # a worker is silent while such an opponent decides for all of its games, one after another,
-SLOW_BUDGET = 8_000  # so they are fewer where it thinks longer: rollouts of a decision times games at once
+SLOW_GAMES_AT_ONCE = 16  # of OpenSpiel, which decides for all games of a worker in turn: meanwhile the worker is silent
+SLOW_BUDGET = 8_000  # rollouts of a decision times games at once: the longer it thinks, the fewer
 
 
 class Question(NamedTuple):
-    """Who plays whom, and how."""
+    """A match: a run's network against an opponent."""
 
     run: Path
     against: str = "random"  # or "rules", "perfect", a version's number, "openspiel:mcts-1000", "openspiel:ismcts-500"
@@ -49,7 +46,7 @@ class Question(NamedTuple):
 
     @classmethod
     def of(cls, run: Path, words: Mapping[str, Any]) -> "Question":
-        """What was asked on the command line; None where nothing was said. A run that solves plays no match."""
+        """From the options of the command line, None where one was left out. A run that solves plays no match."""
         said = {name: value for name, value in words.items() if value is not None}
         if said and solved.config_of(run) is not None:
             options = ", ".join(f"--{name}" for name in said)
@@ -58,7 +55,7 @@ class Question(NamedTuple):
 
 
 class Brain(NamedTuple):
-    """What answers for one side of a match."""
+    """The network of one side of a match."""
 
     config: Config  # its device section says what computes
     version: int
@@ -69,7 +66,7 @@ async def evaluate(question: Question) -> dict[str, Any]:
     """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
     that solves by table how far it is from equilibrium."""
     if (solving := solved.config_of(question.run)) is not None:
-        return solved.evaluate(question.run, solving)
+        return solved.measure(question.run, solving)
     config, shape = read_run(question.run)
     game = load_game(config)
     hero = question.version if question.version is not None else versions(question.run)[-1]
@@ -79,14 +76,24 @@ async def evaluate(question: Question) -> dict[str, Any]:
         model: Brain(config, version, load_weights(question.run, version, shape)) for model, version in models.items()
     }
     await play(match, config, shape, brains)
-    return {
+    result = match.score()
+    figures = {
         "run": str(question.run),
         "game": config.game.name,
         "version": hero,
         "against": question.against,
         "simulations": question.simulations,
-        **_figures(match.score()),
+        "games": result.games,
+        "score": result.score,
+        "interval": [result.low, result.high],
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
     }
+    if result.points:  # of more than two seats: the score is a margin in points
+        mean = sum(result.points) / len(result.points)
+        figures |= {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}
+    return figures
 
 
 def read_run(run: Path) -> tuple[Config, NetShape]:
@@ -112,21 +119,14 @@ def is_version(against: str) -> bool:
     return against.isascii() and against.isdecimal() and len(against) < 10
 
 
-def _rival(against: str, game: GameSpec) -> str:
-    """A version becomes a model of our own; anything else must be an opponent that exists."""
-    if is_version(against):
-        return f"model:{RIVAL_MODEL}"
-    if against.startswith(ismcts.PREFIX):
-        return ismcts.rival(against, game)
-    if against.startswith(LIBRARY):  # what matches call ISMCTS among themselves
-        raise AsyncplayError(f"{against!r} is no opponent; wanted is {ismcts.PREFIX}SIMULATIONS")
-    opponent(against, game)
-    return against
-
-
 def _match(config: Config, game: GameSpec, question: Question) -> Match:
-    rival = _rival(question.against, game)
-    at_once = min(_most_at_once(question.against), max(math.ceil(question.games / build.n_workers(config)), 1))
+    """The match of a question; AsyncplayError if its opponent does not exist, ConfigError if its trees do not fit."""
+    against = question.against
+    rival = f"model:{RIVAL_MODEL}" if is_version(against) else name_for_workers(against, game)
+    at_once = GAMES_AT_ONCE
+    if against.startswith("openspiel:"):
+        at_once = max(1, min(SLOW_GAMES_AT_ONCE, SLOW_BUDGET // int(against.rpartition("-")[2])))
+    at_once = min(at_once, max(math.ceil(question.games / build.n_workers(config)), 1))
     assignment = match_assignment(
         config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
     )
@@ -143,16 +143,13 @@ def require_room(config: Config, game: GameSpec, games_at_once: int, simulations
     require_match(replace(config, arena=arena), game, machine, names)
 
 
-def _most_at_once(against: str) -> int:
-    """Games of a worker; ``against`` is known to be good."""
-    if not against.startswith("openspiel:"):
-        return GAMES_AT_ONCE
-    return max(1, min(SLOW_GAMES_AT_ONCE, SLOW_BUDGET // int(against.rpartition("-")[2])))
-
-
 async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
-    """Play a match to its end; ``brains`` and what computed for each, which is returned, by the model they are."""
-    entries.warm(load_game(config))
+    """Play a match to its end; return the device that computed for each of ``brains``, by model.
+
+    Brains that want the same device share the choice of its backend and threads.
+    """
+    game = load_game(config)
+    entries.warm(game)
     engine = Engine(
         build.make_pool(config.pool.kind),
         match.work,
@@ -162,39 +159,11 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
         patience=build.patience(config),
         is_lockstep=config.pool.kind == "inline",
     )
-    used = _serve(engine, shape, brains)
+    chosen: dict[DeviceSettings, Candidate] = {}
+    for model, (own, version, weights) in brains.items():
+        if own.device not in chosen:
+            chosen[own.device] = choose_backend(own, shape, weights, game).best
+        backend = open_model(own, shape, weights, version, chosen[own.device])
+        engine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=game.feature_dtype))
     await engine.run()
-    return used
-
-
-def _serve(engine: Engine, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
-    """Brains that want the same device share the choice of its backend and threads."""
-    options: dict[DeviceSettings, Candidate] = {}
-    for model, (config, version, weights) in brains.items():
-        wanted = config.device
-        if wanted not in options:
-            options[wanted] = choose_backend(config, shape, weights, load_game(config)).best
-        backend = open_model(config, shape, weights, version, options[wanted])
-        dtype = load_game(config).feature_dtype
-        engine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=dtype))
-    return {model: str(options[brain.config.device]) for model, brain in brains.items()}
-
-
-def _figures(result: Score) -> dict[str, Any]:
-    return {
-        "games": result.games,
-        "score": result.score,
-        "interval": [result.low, result.high],
-        "wins": result.wins,
-        "draws": result.draws,
-        "losses": result.losses,
-        **_points(result),
-    }
-
-
-def _points(result: Score) -> dict[str, Any]:
-    """Of more than two seats: the score is a margin in points."""
-    if not result.points:
-        return {}
-    mean = sum(result.points) / len(result.points)
-    return {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}
+    return {model: str(chosen[brain.config.device]) for model, brain in brains.items()}

@@ -16,12 +16,12 @@ from asyncplay.solve.regret import average_policy, new_table
 
 
 def config_of(run: Path) -> Config | None:
-    """The configuration of a run that solves by table, None of any other folder."""
+    """The configuration of a run that solves by table; None for any other folder."""
     config = read_config(run) if (run / CONFIG).exists() else None
     return config if config is not None and config.solve.method != "off" else None
 
 
-def evaluate(run: Path, config: Config) -> dict[str, Any]:
+def measure(run: Path, config: Config) -> dict[str, Any]:
     """What ``asyncplay eval --json`` prints of the newest checkpoint that is whole."""
     found, complaints = checkpoint.newest(run / CHECKPOINTS)
     if found is None:
@@ -32,14 +32,14 @@ def evaluate(run: Path, config: Config) -> dict[str, Any]:
         size = f"{game.n_histories:,} histories, solve.exact_nodes is {config.solve.exact_nodes:,}"
         raise AsyncplayError(f"{run} cannot be evaluated: the game has {size}")
     table = array_of(found.snapshot, "table", np.float64, new_table(game).shape)
-    found_worth = exploitability(game, average_policy(game, table))
+    measured = exploitability(game, average_policy(game, table))
     return {
         "run": str(run),
         "game": config.game.name,
         "checkpoint": found.number,
         "iterations": read(found.snapshot).stats.iterations,
-        "nash_conv": found_worth.nash_conv,
-        "exploitability": found_worth.exploitability,
-        "values": found_worth.values.tolist(),
-        "best_responses": found_worth.best.tolist(),
+        "nash_conv": measured.nash_conv,
+        "exploitability": measured.exploitability,
+        "values": measured.values.tolist(),
+        "best_responses": measured.best.tolist(),
     }

@@ -9,12 +9,11 @@ import pytest
 from asyncplay import games, rng
 from asyncplay.agents import ismcts
 from asyncplay.agents.agent import Agent, DecisionPoint
-from asyncplay.agents.catalogue import opponent
-from asyncplay.agents.library import foreign
+from asyncplay.agents.catalogue import make_agent, name_for_workers
+from asyncplay.agents.library import LibraryAgent
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
-from asyncplay.rating import evaluate
 
 GAME = games.load("blob", {"players": 3, "cards": 3})
 KERNELS, RULES = GAME.kernels, GAME.rules
@@ -22,7 +21,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="the ada
 pytestmark = pytest.mark.slow  # half a minute of compiling
 
 
-def moments(seed: int, player: Agent, seats: set[int]) -> tuple[list[tuple[DecisionPoint, int]], np.ndarray]:
+def decisions(seed: int, player: Agent, seats: set[int]) -> tuple[list[tuple[DecisionPoint, int]], np.ndarray]:
     """Play a round, ``player`` at some seats and the rule-based one at the others: its decisions, and the points."""
     state, stream, actions, found = GAME.new_state(), rng.stream(seed, 1), [], []
     while (seat := KERNELS.to_move(RULES, state)) != GAME_OVER:
@@ -33,9 +32,9 @@ def moments(seed: int, player: Agent, seats: set[int]) -> tuple[list[tuple[Decis
         legal = legal[: KERNELS.legal(RULES, state, legal)]
         action = int(ready(GAME.advise)(RULES, state))
         if seat in seats:
-            moment = DecisionPoint(state.copy(), np.array(actions, np.int32), legal, seed)
-            action = player.decide(moment)
-            found.append((moment, action))
+            point = DecisionPoint(state.copy(), np.array(actions, np.int32), legal, seed)
+            action = player.decide(point)
+            found.append((point, action))
         actions.append(action)
         KERNELS.play(RULES, state, action)
     returns = np.zeros(GAME.players)
@@ -45,7 +44,7 @@ def moments(seed: int, player: Agent, seats: set[int]) -> tuple[list[tuple[Decis
 
 @pytest.fixture(scope="module")
 def player() -> Agent:
-    return opponent(ismcts.rival("openspiel:ismcts-200", GAME), GAME)
+    return make_agent(name_for_workers("openspiel:ismcts-200", GAME), GAME)
 
 
 @needs_compiler
@@ -54,14 +53,14 @@ def test_it_plays_legal_actions_and_is_told_nothing_of_other_hands(player):
     key and the same choice; its decisions cannot be compared, as its hash tables are ordered by chance."""
     n_changed = 0
     for seed in range(10):
-        found, _ = moments(seed, player, {0, 1, 2})
-        for number, (moment, action) in enumerate(found):
-            assert action in moment.legal
-            seat = KERNELS.to_move(RULES, moment.state)
-            (other,) = worlds(moment.state, seat, number)
-            n_changed += not np.array_equal(other, moment.state)
-            np.testing.assert_array_equal(worlds(other, seat, 99), worlds(moment.state, seat, 99))
-            assert KERNELS.key(RULES, other, seat) == KERNELS.key(RULES, moment.state, seat)
+        found, _ = decisions(seed, player, {0, 1, 2})
+        for number, (point, action) in enumerate(found):
+            assert action in point.legal
+            seat = KERNELS.to_move(RULES, point.state)
+            (other,) = worlds(point.state, seat, number)
+            n_changed += not np.array_equal(other, point.state)
+            np.testing.assert_array_equal(worlds(other, seat, 99), worlds(point.state, seat, 99))
+            assert KERNELS.key(RULES, other, seat) == KERNELS.key(RULES, point.state, seat)
     assert n_changed > 30
 
 
@@ -77,7 +76,7 @@ def test_it_takes_the_trick_it_needs_in_the_end():
     """One card each, spades are trump, and the dealer bids last with the ace of spades in hand: it will take the
     trick, whatever the others hold, so it bids 1 of 0 and 1 (the others bid 1 and 1, nothing is forbidden)."""
     game = games.load("blob", {"players": 3, "cards": 1, "dealer": 0, "trump": "spades"})
-    player = foreign(ismcts.rival("openspiel:ismcts-100", game), game)
+    player = LibraryAgent(name_for_workers("openspiel:ismcts-100", game), game)
     for seed in range(200):
         state = game.new_state()
         game.kernels.chance(game.rules, state, rng.stream(seed, 1))
@@ -85,8 +84,8 @@ def test_it_takes_the_trick_it_needs_in_the_end():
             break
     for bid in (1, 1):
         game.kernels.play(game.rules, state, bid)
-    moment = DecisionPoint(state, np.array([1, 1], np.int32), np.array([0, 1], np.int32), 5)
-    assert player.decide(moment) == 1
+    point = DecisionPoint(state, np.array([1, 1], np.int32), np.array([0, 1], np.int32), 5)
+    assert player.decide(point) == 1
 
 
 @needs_compiler
@@ -94,7 +93,7 @@ def test_it_makes_more_points_than_the_rule_based_player(player):
     """Forty deals, from each seat, against two others."""
     mine, others = [], []
     for unit in range(120):
-        _, returns = moments(unit // 3, player, {unit % 3})
+        _, returns = decisions(unit // 3, player, {unit % 3})
         mine.append(returns[unit % 3])
         others.append((returns.sum() - mine[-1]) / 2)
     assert np.mean(mine) > np.mean(others) + 0.3
@@ -102,12 +101,12 @@ def test_it_makes_more_points_than_the_rule_based_player(player):
 
 def test_what_it_cannot_play_is_said():
     with pytest.raises(AsyncplayError, match="connect4 hides nothing; use openspiel:mcts-500"):
-        ismcts.rival("openspiel:ismcts-500", games.load("connect4"))
+        name_for_workers("openspiel:ismcts-500", games.load("connect4"))
     with pytest.raises(AsyncplayError, match="wanted is openspiel:ismcts-SIMULATIONS"):
-        ismcts.rival("openspiel:ismcts-many", GAME)
+        name_for_workers("openspiel:ismcts-many", GAME)
     for name in ("library:x", "library:9:2:nowhere.so", "openspiel:mcts-²"):
         with pytest.raises(AsyncplayError, match="is no opponent"):
-            evaluate._rival(name, GAME)
+            name_for_workers(name, GAME)
 
 
 def test_without_a_compiler_there_is_one_clear_line(monkeypatch, tmp_path: Path):

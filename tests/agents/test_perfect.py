@@ -5,8 +5,9 @@ import pytest
 
 from asyncplay import games
 from asyncplay.agents.agent import DecisionPoint
-from asyncplay.agents.catalogue import RandomAgent, opponent
+from asyncplay.agents.catalogue import make_agent
 from asyncplay.agents.perfect import PerfectAgent
+from asyncplay.agents.random import RandomAgent
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GAME_OVER
 
@@ -19,8 +20,8 @@ def play(seats: list, seed: int) -> float:
     legal, returns = np.empty(9, np.int32), np.zeros(2)
     while (seat := int(GAME.kernels.to_move(GAME.rules, state))) != GAME_OVER:
         n_legal = int(GAME.kernels.legal(GAME.rules, state, legal))
-        moment = DecisionPoint(state, np.array(actions, np.int32), legal[:n_legal], seed)
-        actions.append(seats[seat].decide(moment))
+        point = DecisionPoint(state, np.array(actions, np.int32), legal[:n_legal], seed)
+        actions.append(seats[seat].decide(point))
         GAME.kernels.play(GAME.rules, state, actions[-1])
     GAME.kernels.returns(GAME.rules, state, returns)
     return float(returns[0])
@@ -51,4 +52,4 @@ def test_an_answer_to_the_corner_off_the_centre_loses():
 
 def test_a_game_nobody_has_solved_is_refused():
     with pytest.raises(AsyncplayError, match="nobody plays connect4 perfectly here; known are tictactoe"):
-        opponent("perfect", games.load("connect4"))
+        make_agent("perfect", games.load("connect4"))

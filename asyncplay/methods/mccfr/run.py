@@ -156,8 +156,9 @@ class MccfrRun:
         stats = self.rounds.stats
         return [
             f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
-            f"{stats.infosets:,} of {self.game.n_infosets:,} infosets; {stats.bytes_in / max(stats.rows_in, 1):.1f} bytes "
-            f"a touched row in, {stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
+            f"{stats.infosets:,} of {self.game.n_infosets:,} infosets; "
+            f"{stats.bytes_in / max(stats.rows_in, 1):.1f} bytes a touched row in, "
+            f"{stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
             f"utility {stats.utility:+.4f}{self._nash_conv()}"
         ]
 

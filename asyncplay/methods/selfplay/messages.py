@@ -76,7 +76,7 @@ class MatchSpec(Message):
     games: int  # under way at a time
     search: str  # SearchSettings as JSON
     hero: str  # "model:NUMBER"
-    rival: str  # "model:NUMBER" or one of worker/opponents.py
+    rival: str  # "model:NUMBER" or an agent of agents/catalogue.py
     opening: int  # random decisions before the two begin
     rival_search: str = ""  # likewise, where the rival does not think as the hero does
 

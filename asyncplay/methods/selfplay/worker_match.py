@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from asyncplay import rng
 from asyncplay.agents.agent import Agent, DecisionPoint
-from asyncplay.agents.catalogue import opponent
+from asyncplay.agents.catalogue import make_agent
 from asyncplay.config.sections import SearchSettings
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import MatchSpec
@@ -94,7 +94,7 @@ class MatchPlayer:
             for name, search in ways
             if name.startswith("model:")
         ]
-        self._rival = None if spec.rival.startswith("model:") else opponent(spec.rival, game)
+        self._rival = None if spec.rival.startswith("model:") else make_agent(spec.rival, game)
         self._spec, self._seed, self._opening = job.spec, job.seed, spec.opening
         self._n_players, self._n_games = game.players, spec.games
 

@@ -11,7 +11,7 @@ import pytest
 from rig import inline_pool
 
 from asyncplay import games
-from asyncplay.agents.catalogue import opponent
+from asyncplay.agents.catalogue import make_agent
 from asyncplay.config.live import LiveSettings
 from asyncplay.config.sections import SearchSettings
 from asyncplay.engine.engine import Engine
@@ -272,4 +272,4 @@ async def test_the_rule_based_player_makes_more_points_than_random_play():
 
 def test_a_game_without_a_rule_based_player_says_so():
     with pytest.raises(AsyncplayError, match="connect4 has no rule-based player"):
-        opponent("rules", games.load("connect4"))
+        make_agent("rules", games.load("connect4"))
