@@ -1,11 +1,11 @@
-"""Histograms that forget, and the figures made of them."""
+"""Histograms that forget."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.stats import BatchStats, Histogram
+from asyncplay.stats import Histogram
 
 FOR_EVER = 1e12
 values = st.lists(st.floats(1e-5, 1e6), min_size=1, max_size=200)
@@ -103,20 +103,3 @@ def test_weights_stay_finite_however_old_the_run_is():
         if turn > 100:
             assert histogram.octaves()[1] + histogram.octaves()[2] == pytest.approx(1.0)
             assert 0.4 < histogram.octaves()[1] < 0.6
-
-
-def test_rates_of_a_run_that_has_not_begun_are_zero():
-    assert (BatchStats().mean_batch, BatchStats().rows_per_device_s) == (0.0, 0.0)
-
-
-def test_rates_are_rows_over_batches_and_over_device_seconds():
-    stats = BatchStats(rows=1000, batches=8, device_s=0.5)
-    assert (stats.mean_batch, stats.rows_per_device_s) == (125.0, 2000.0)
-
-
-def test_where_rows_came_from_is_told_of_those_asked_and_of_those_wanted():
-    early = BatchStats(asked_rows=1000, extra_rows=900, spared_rows=0)
-    late = BatchStats(asked_rows=1400, extra_rows=1000, spared_rows=600)
-    assert (early.extra_share, early.spared_share) == (0.9, 0.0)
-    assert (late.since(early).extra_share, late.since(early).spared_share) == (0.25, 0.6)
-    assert (BatchStats().extra_share, BatchStats().spared_share) == (0.0, 0.0)

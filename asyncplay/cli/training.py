@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+import asyncplay.methods.figures  # noqa: F401  # a snapshot knows the parts of every method
 from asyncplay.cli.display import Display, Showing
 from asyncplay.cli.interrupts import EXIT_INTERRUPTED, Interrupts, held_back
 from asyncplay.cli.output import say
@@ -17,6 +18,7 @@ from asyncplay.config.sections import Config
 from asyncplay.data import lock
 from asyncplay.data.files import open_file
 from asyncplay.data.tensorboard import EventFile
+from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.method import Method
 from asyncplay.errors import AsyncplayError, RunFailed, leaves
@@ -187,7 +189,8 @@ def _end_now(run: Method) -> None:
 
 def _sum_up(run: Method, seconds: float) -> None:
     """What was done, lost and asked, in the end."""
-    books, stats = run.engine.ledger.books, run.engine.evaluator.stats()
+    books = run.engine.ledger.books
+    stats = run.engine.evaluator.stats().since(BatchFigures(), seconds, run.engine.settings)
     for line in run.summary(seconds):
         say(line)
     say(
@@ -196,8 +199,8 @@ def _sum_up(run: Method, seconds: float) -> None:
     )
     if stats.rows:
         say(
-            f"rows {stats.rows:,}, {stats.rows / seconds:,.0f} rows/s, mean batch {stats.mean_batch:.0f}, "
-            f"{stats.rows_per_device_s:,.0f} rows per device-second"
+            f"rows {stats.rows:,}, {stats.rows / seconds:,.0f} rows/s, mean batch {stats.mean_rows:.0f}, "
+            f"{stats.rows / stats.device_s if stats.device_s else 0.0:,.0f} rows per device-second"
         )
     if stats.extra_rows or stats.spared_rows:
         say(

@@ -29,6 +29,7 @@ def watch(run: Path) -> int:
 
 async def _show(folder: Path) -> int:
     """Show the run in ``folder`` until the person leaves or it ends."""
+    import asyncplay.methods.figures  # noqa: F401  # a snapshot knows the parts of every method
     from asyncplay.console.view import View
     from asyncplay.monitor.remote import Remote
 

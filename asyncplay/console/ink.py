@@ -70,19 +70,6 @@ def _cell(level: int) -> str:
     return BLOCKS[min(level, len(BLOCKS)) - 1] if level > 0 else " "
 
 
-def count(value: float) -> str:
-    """Four digits are enough to watch: 9,876 12.3k 4.57M."""
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if abs(value) >= limit:
-            scaled = value / (1e3 if unit == "k" else limit)
-            return f"{scaled:.{_decimals(scaled)}f}{unit}"
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{_decimals(value)}f}"
-
-
-def _decimals(value: float) -> int:
-    return max(0, 2 - max(int(math.log10(abs(value))), 0)) if value else 0
-
-
 def duration(seconds: float) -> str:
     minutes, whole = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,4 +1,4 @@
-"""What each key asks for, given what the run looks like: pure functions, the same near and far."""
+"""What each key requests, given a snapshot of the run: pure functions, for a run in this process or another."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ KEYS = {
 
 
 class Request(NamedTuple):
-    """A verb for whoever steers the run, and its argument."""
+    """A verb of ``Steering`` and its argument."""
 
     verb: str
     argument: str = ""
@@ -33,7 +33,7 @@ VERBS = {"u": Request("undo"), "c": Request("checkpoint"), "p": Request("pause")
 
 
 def request(key: str, shot: Snapshot) -> Request | None:
-    """What to ask of the run; None when the key asks for nothing, or for nothing new."""
+    """The request of a key; None for a key that has none in this run."""
     if key in VERBS:
         return VERBS[key]
     change = _change(key, {tunable.key: tunable.value for tunable in shot.tunables})
@@ -44,7 +44,11 @@ def _change(key: str, values: dict[str, str]) -> str | None:
     """``KEY=VALUE``; None where the run has no such setting."""
     match key:
         case "[" | "]" if TIMEOUT in values:
-            return f"{TIMEOUT}={_timeout(values[TIMEOUT], key == ']')}"
+            if values[TIMEOUT] == AUTO:
+                return f"{TIMEOUT}={FIRST_TIMEOUT_MS:g}"
+            timeout_ms = float(values[TIMEOUT])
+            half_ms = timeout_ms / 2 if timeout_ms > LEAST_TIMEOUT_MS else 0
+            return f"{TIMEOUT}={max(2 * timeout_ms, LEAST_TIMEOUT_MS) if key == ']' else half_ms:g}"
         case "a" if TIMEOUT in values:
             return f"{TIMEOUT}={AUTO}"
         case "-" | "_" | "+" | "=" if MAX_ROWS in values:
@@ -52,16 +56,6 @@ def _change(key: str, values: dict[str, str]) -> str | None:
         case "w" | "W" if WORKERS in values:
             return f"{WORKERS}={max(int(values[WORKERS]) + (1 if key == 'W' else -1), 1)}"
     return None
-
-
-def _timeout(value: str, is_up: bool) -> str:
-    """Doubled or halved; from auto it starts at 2 ms."""
-    if value == AUTO:
-        return f"{FIRST_TIMEOUT_MS:g}"
-    timeout_ms = float(value)
-    if is_up:
-        return f"{max(timeout_ms * 2, LEAST_TIMEOUT_MS):g}"
-    return f"{timeout_ms / 2:g}" if timeout_ms > LEAST_TIMEOUT_MS else "0"
 
 
 def _max_rows(value: int, is_up: bool) -> int:

@@ -1,10 +1,9 @@
 """Which panel gets how many lines: what matters more is folded later."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from asyncplay.console.ink import Line, fit, heading, line
-from asyncplay.monitor.snapshot import Snapshot
 
 GAP = 2
 
@@ -16,10 +15,6 @@ class Panel(NamedTuple):
     rank: int
     least: int
     lines: list[Line]
-
-
-Drawing = Callable[[Snapshot, int], Panel | None]
-"""Draws a panel for a width; None when the run has no such thing."""
 
 
 def share_out(wants: Sequence[tuple[int, int, int]], room: int) -> list[int]:

@@ -1,5 +1,6 @@
 """The whole screen from one snapshot: a pure function of it, the size and what the person has opened."""
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from rich.style import Style
@@ -7,18 +8,16 @@ from rich.style import Style
 from asyncplay.console import panels
 from asyncplay.console.ink import BAD, BOLD, DIM, HOT, Frame, Line, duration, fit, line, short, wrap
 from asyncplay.console.keys import KEYS
-from asyncplay.console.layout import GAP, Drawing, Panel, beside, column
+from asyncplay.console.layout import GAP, Panel, beside, column
 from asyncplay.monitor.snapshot import Snapshot
 
 TWO_COLUMNS = 76
-LEFT = (panels.throughput, panels.batches, panels.batch_sizes)
-RIGHT = (panels.learning, panels.rounds, panels.workers, panels.results, panels.store)
 HINT = "[] timeout -+ rows wW workers a auto u undo p pause c save l log ? help q "
 HEADLINE = Style(reverse=True)
 
 
 class Opened(NamedTuple):
-    """What of the screen is the person's choice, and what was said to them last."""
+    """What of the screen is the person's choice, and the last answer to a key."""
 
     log: bool = False
     help: bool = False
@@ -27,71 +26,50 @@ class Opened(NamedTuple):
 
 
 def draw(shot: Snapshot, opened: Opened, columns: int, rows: int) -> Frame:
-    """Exactly ``rows`` lines of ``columns`` cells. The head and the last words stay, whatever is folded."""
-    top = [_headline(shot, columns), *_verdict(shot, columns, 2 if rows >= 8 else 1)]
-    bottom = [*_event(shot, opened, columns), _hint(opened, columns)]
-    room = max(rows - len(top) - len(bottom), 0)
-    lines = [*top, *_middle(shot, opened, columns, room), *bottom]
-    return Frame(fit(content, columns) for content in lines[:rows])
-
-
-def _headline(shot: Snapshot, columns: int) -> Line:
-    left = f" {shot.title}  {duration(shot.elapsed_s)}  {shot.state} "
-    room = columns - len(left) - 1
-    return line((left, HEADLINE + BOLD), (short(shot.folder, max(room, 0)).rjust(room) + " ", HEADLINE))
-
-
-def _verdict(shot: Snapshot, columns: int, most: int) -> list[Line]:
-    return [line((row, HOT + BOLD)) for row in wrap(str(shot.verdict), columns, most)]
-
-
-def _event(shot: Snapshot, opened: Opened, columns: int) -> list[Line]:
-    """The answer to the last key, else the last event; an error stays beside either."""
-    event, lines = shot.event, []
+    """Exactly ``rows`` lines of ``columns`` cells. The head and the last lines stay, whatever is folded."""
+    title = f" {shot.title}  {duration(shot.elapsed_s)}  {shot.state} "
+    rest = columns - len(title) - 1
+    top = [line((title, HEADLINE + BOLD), (short(shot.folder, max(rest, 0)).rjust(rest) + " ", HEADLINE))]
+    top += [line((row, HOT + BOLD)) for row in wrap(str(shot.verdict), columns, 2 if rows >= 8 else 1)]
+    event, bottom = shot.event, []
     if event is not None and (event.is_error or not opened.said):
-        lines.append(line((short(event.text, columns), BAD if event.is_error else DIM)))
+        bottom.append(line((short(event.text, columns), BAD if event.is_error else DIM)))
     if opened.said:
-        lines.append(line((short(opened.said, columns), BOLD)))
-    return lines or [line()]
-
-
-def _hint(opened: Opened, columns: int) -> Line:
+        bottom.append(line((short(opened.said, columns), BOLD)))
     leaving = "stop" if opened.is_owner else "leave"
-    whole = HINT + leaving
-    return line((whole if len(whole) <= columns else f"? help  q {leaving}", DIM))
+    hint = HINT + leaving if len(HINT + leaving) <= columns else f"? help  q {leaving}"
+    bottom = [*(bottom or [line()]), line((hint, DIM))]
+    middle = _middle(shot, opened, columns, max(rows - len(top) - len(bottom), 0))
+    return Frame(fit(content, columns) for content in [*top, *middle, *bottom][:rows])
 
 
 def _middle(shot: Snapshot, opened: Opened, columns: int, room: int) -> list[Line]:
-    """Columns of panels, and below them what needs the whole width."""
+    """The help, or columns of panels; below them, over the whole width, the latest changes and the opened log."""
     if opened.help:
-        return column([_help(opened)], columns, room)
-    below = _below(shot, opened, columns, room)
-    lines = column(below, columns, sum(len(panel.lines) + 1 for panel in below)) if below else []
-    return [*_columns(shot, columns, room - len(lines)), *lines]
-
-
-def _below(shot: Snapshot, opened: Opened, columns: int, room: int) -> list[Panel]:
-    """The log gets half of the room when it is opened; three changes are shown, fewer where it is tight."""
-    panel = panels.trials(shot, columns)
-    found = [] if panel is None or room < 6 else [panel._replace(lines=panel.lines[: 3 if room >= 14 else 1])]
+        meanings = {**KEYS, "q": "stop and save" if opened.is_owner else "leave; the run goes on"}
+        keys = [line((f"{key:>5}  ", BOLD), meaning) for key, meaning in meanings.items()]
+        keys += [line(), line(("Ctrl-Z suspends, Ctrl-C stops and saves", DIM))]
+        return column([Panel("keys", 1, 1, keys)], columns, room)
+    below = []
+    if shot.trials and room >= 6:
+        below.append(panels.trials(shot, columns, 3 if room >= 14 else 1))
     if opened.log and room >= 3:
-        found.append(panels.logged(shot, columns, max(room // 2 - 1, 1)))
-    return found
-
-
-def _columns(shot: Snapshot, columns: int, room: int) -> list[Line]:
+        below.append(panels.logged(shot, columns, max(room // 2 - 1, 1)))
+    lines = column(below, columns, sum(len(panel.lines) + 1 for panel in below)) if below else []
+    room -= len(lines)
     if columns < TWO_COLUMNS:
-        return column(_drawn(shot, (*LEFT, *RIGHT), columns), columns, room)
+        return [*column([*_left(shot, columns), *_right(shot, columns)], columns, room), *lines]
     right = (columns - GAP) // 2
     left = columns - GAP - right
-    return beside(column(_drawn(shot, LEFT, left), left, room), column(_drawn(shot, RIGHT, right), right, room))
+    return [*beside(column(_left(shot, left), left, room), column(_right(shot, right), right, room)), *lines]
 
 
-def _drawn(shot: Snapshot, drawings: tuple[Drawing, ...], width: int) -> list[Panel]:
-    return [panel for drawing in drawings if (panel := drawing(shot, width)) is not None]
+def _left(shot: Snapshot, width: int) -> list[Panel]:
+    drawn = [panel for part in shot.parts.values() if part.IS_LEFT for panel in panels.figures(part, width)]
+    return sorted([panels.throughput(shot, width), *drawn], key=attrgetter("rank"))
 
 
-def _help(opened: Opened) -> Panel:
-    meanings = {**KEYS, "q": "stop and save" if opened.is_owner else "leave; the run goes on"}
-    lines = [line((f"{keys:>5}  ", BOLD), meaning) for keys, meaning in meanings.items()]
-    return Panel("keys", 1, 1, [*lines, line(), line(("Ctrl-Z suspends, Ctrl-C stops and saves", DIM))])
+def _right(shot: Snapshot, width: int) -> list[Panel]:
+    drawn = [panel for part in shot.parts.values() if not part.IS_LEFT for panel in panels.figures(part, width)]
+    results = [panels.results(shot, width)] if shot.results else []
+    return sorted([*drawn, panels.workers(shot), *results], key=attrgetter("rank"))

@@ -61,7 +61,11 @@ class Terminal:
         if self.is_entered:
             return
         self._saved = termios.tcgetattr(self._keyboard)
-        termios.tcsetattr(self._keyboard, termios.TCSANOW, _single_keys(self._saved))
+        *flags, characters = self._saved
+        flags[3] &= ~(termios.ICANON | termios.ECHO)  # single keys; Ctrl-C and Ctrl-Z stay signals,
+        characters = list(characters)  # Ctrl-\ does not: it would leave the screen as it is
+        characters[termios.VMIN], characters[termios.VTIME], characters[termios.VQUIT] = 1, 0, b"\0"
+        termios.tcsetattr(self._keyboard, termios.TCSANOW, [*flags, characters])
         self._lines = []
         self._writer = _Writer(self._screen)
         self._writer.write(ENTER)
@@ -107,15 +111,6 @@ def _line(row: int, text: str) -> str:
     return f"\x1b[{row + 1};1H{text}\x1b[0m\x1b[K"
 
 
-def _single_keys(settings: list[Any]) -> list[Any]:
-    """No echo and no waiting for Return; Ctrl-C and Ctrl-Z stay signals, Ctrl-\\ would leave the screen as it is."""
-    *flags, characters = settings
-    flags[3] &= ~(termios.ICANON | termios.ECHO)
-    characters = list(characters)
-    characters[termios.VMIN], characters[termios.VTIME], characters[termios.VQUIT] = 1, 0, b"\0"
-    return [*flags, characters]
-
-
 class _Reader:
     """Reads keys in a thread until told to end; it waits for a key or for that word, and for nothing else."""
 
@@ -136,19 +131,14 @@ class _Reader:
             ready, _, _ = select.select([self._keyboard, self._ear], [], [])
             if self._ear in ready:
                 return
-            typed = _read_some(self._keyboard)
+            typed = b""
+            with contextlib.suppress(OSError):  # the terminal is gone
+                typed = os.read(self._keyboard, 256)
             if not typed:
                 self._on_hangup()
                 return
             for key in keys_in(typed):
                 self._on_key(key)
-
-
-def _read_some(keyboard: int) -> bytes:
-    """What was typed; nothing when the terminal is gone."""
-    with contextlib.suppress(OSError):
-        return os.read(keyboard, 256)
-    return b""
 
 
 def keys_in(typed: bytes) -> str:

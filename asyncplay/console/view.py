@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from asyncplay.console.ink import colours_of
@@ -22,7 +22,7 @@ SAID_S = 8.0  # how long an answer to a key stays
 
 
 class SnapshotSource(Protocol):
-    """A run, near or far."""
+    """A run, of this process or of another."""
 
     async def look(self) -> Snapshot: ...
 
@@ -65,16 +65,20 @@ class View:
 
     async def run(self) -> None:
         """Show until cancelled or left."""
-        with self._signals():
-            try:
-                self._resume()
-                async with asyncio.TaskGroup() as group:
-                    services = [group.create_task(self._paint()), group.create_task(self._obey())]
-                    await self._left.wait()
-                    for service in services:
-                        service.cancel()
-            finally:
-                self.restore()
+        handlers = {signal.SIGWINCH: self._resize, signal.SIGTSTP: self._suspend, signal.SIGCONT: self._resume}
+        for number, handler in handlers.items():
+            self._loop.add_signal_handler(number, handler)
+        try:
+            self._resume()
+            async with asyncio.TaskGroup() as group:
+                services = [group.create_task(self._paint()), group.create_task(self._obey())]
+                await self._left.wait()
+                for service in services:
+                    service.cancel()
+        finally:
+            self.restore()
+            for number in handlers:
+                self._loop.remove_signal_handler(number)
 
     def leave(self) -> None:
         """End ``run``; the run that is looked at goes on."""
@@ -88,17 +92,14 @@ class View:
         while True:
             self._changed.clear()
             self._shot = await self._source.look()
-            self._paint_once(self._shot)
+            if self._opened.said and self._loop.time() > self._said_s + SAID_S:
+                self._opened = self._opened._replace(said="")
+            if self._terminal.is_entered:
+                frame = draw(self._shot, self._opened, *self._terminal.size())
+                self._terminal.paint(frame.encode(self._colours))
             with suppress(TimeoutError):
                 async with asyncio.timeout(REFRESH_S):
                     await self._changed.wait()
-
-    def _paint_once(self, shot: Snapshot) -> None:
-        if self._opened.said and self._loop.time() > self._said_s + SAID_S:
-            self._opened = self._opened._replace(said="")
-        if self._terminal.is_entered:
-            frame = draw(shot, self._opened, *self._terminal.size())
-            self._terminal.paint(frame.encode(self._colours))
 
     def _typed(self, key: str) -> None:
         if not self._keys.full():
@@ -139,17 +140,6 @@ class View:
         """From another thread; a loop that is closed has no more use for keys."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(callback, *arguments)
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        handlers = {signal.SIGWINCH: self._resize, signal.SIGTSTP: self._suspend, signal.SIGCONT: self._resume}
-        for number, handler in handlers.items():
-            self._loop.add_signal_handler(number, handler)
-        try:
-            yield
-        finally:
-            for number in handlers:
-                self._loop.remove_signal_handler(number)
 
     def _resize(self) -> None:
         self._terminal.forget()

@@ -12,11 +12,12 @@ import numpy as np
 from asyncplay.config.live import LiveSettings
 from asyncplay.engine import firing
 from asyncplay.engine.bounds import MOST_FEATURE, is_sound
+from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.lane import Lane, Task
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
 from asyncplay.payloads import Estimates, Positions
-from asyncplay.stats import BatchStats, Histogram
+from asyncplay.stats import Histogram
 from asyncplay.wire.messages import Answer, Ask
 
 LEAD = 2.0  # times the host's own share of a launch: late costs the device, early only a few rows
@@ -138,8 +139,8 @@ class Evaluator:
         """Workers or model changed: what was learned about lingering may no longer hold."""
         self._tuner.reset()
 
-    def stats(self) -> BatchStats:
-        return BatchStats(
+    def stats(self) -> BatchFigures:
+        return BatchFigures(
             rows=self._done_rows,
             asked_rows=self._asked_rows,
             extra_rows=self._extra_rows,
@@ -151,7 +152,7 @@ class Evaluator:
             wait_s=self._wait_s,
             fixed_s=self._tuner.fixed_s,
             per_row_s=self._tuner.per_row_s,
-            arm="pinned" if self._settings.pinned_s is not None else self._tuner.arm.name.lower(),
+            linger="pinned" if self._settings.pinned_s is not None else self._tuner.arm.name.lower(),
         )
 
     def due_in_s(self, now_s: float, running: int) -> float:

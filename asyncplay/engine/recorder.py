@@ -17,9 +17,9 @@ from asyncplay.data.store import Store
 from asyncplay.data.watermark import Watermark
 from asyncplay.data.writer import CommitListener, CommitPolicy, InlineWriter, ThreadedWriter, Writer
 from asyncplay.engine.dispatch import Dispatcher
+from asyncplay.engine.figures import StoreFigures
 from asyncplay.engine.work import Arrival, UnitWork
 from asyncplay.rundir.folder import RunFolder
-from asyncplay.stats import StoreStats
 
 log = logging.getLogger(__name__)
 
@@ -170,12 +170,12 @@ class GameRecorder(EventRecorder):
         if not self._failure.done():
             self._failure.set_exception(error)
 
-    def stats(self) -> StoreStats:
+    def stats(self) -> StoreFigures:
         oldest_s = time.monotonic() - self._waiting[0][1] if self._waiting else 0.0
-        return StoreStats(
+        return StoreFigures(
             games=self._position.games,
             queued=len(self._waiting),
-            lag_s=max(self._lag_s, oldest_s),
+            commit_lag_ms=1000 * max(self._lag_s, oldest_s),
             is_holding=self._is_full or bool(self._trouble),
             trouble=self._trouble,
             rows=self._position.rows,

@@ -20,8 +20,8 @@ from typing import Protocol
 from asyncplay.engine.evaluator import Thinkers
 from asyncplay.engine.silence import SilenceLimit
 from asyncplay.errors import PoolFailed, WireError
+from asyncplay.monitor.snapshot import WorkerFigures
 from asyncplay.pools.link import Link, Pool
-from asyncplay.stats import WorkerStats
 from asyncplay.wire.codec import decode, encode
 from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Job, Message, Ping, Pong, Stop
 
@@ -231,7 +231,7 @@ class Supervisor:
             self._dismiss(post)
         self._changed.set()
 
-    def stats(self) -> list[WorkerStats]:
+    def stats(self) -> list[WorkerFigures]:
         found = []
         for post in self._posts.values():
             member, state = post.member, "waiting" if post.is_wanted else "left"
@@ -239,7 +239,10 @@ class Supervisor:
             if member is not None:
                 state, pid = member.phase.value, member.pid
                 rows, units = rows + member.rows, units + member.units
-            found.append(WorkerStats(post.number, state, pid, rows, post.restarts, post.reason, units))
+            figures = WorkerFigures(
+                post.number, state, pid, units, restarts=post.restarts, reason=post.reason, rows=rows
+            )
+            found.append(figures)
         return found
 
     async def stop(self) -> None:

@@ -1,7 +1,7 @@
 """Where a run listens: ``control.sock`` in its folder, reached by a short path.
 
-A unix socket's name ends at 107 bytes, a run's folder does not: both ends go through a link that lives only as long
-as it takes to bind or to connect.
+A unix socket's path has at most 107 bytes, a run's folder may have more: both ends go through a symbolic link that
+exists only while they bind or connect.
 """
 
 import os
@@ -17,11 +17,16 @@ from asyncplay.errors import AsyncplayError
 
 NAME = "control.sock"
 SO_PEERCRED, LOCAL_PEERCRED = 17, 1  # of Linux and of macOS
+WHY: dict[type[OSError], str] = {
+    FileNotFoundError: "no run goes on here: it has no control.sock",
+    BlockingIOError: "the run lets nobody in: too many wait at its control.sock already",
+    ConnectionRefusedError: "the run has ended without a word: nobody listens at its control.sock any more",
+}
 
 
 @contextmanager
 def short_path(folder: Path) -> Iterator[str]:
-    """The socket's path, for the time being."""
+    """Yield a path of the socket, valid inside the ``with``."""
     with tempfile.TemporaryDirectory(prefix="asyncplay-") as place:
         link = Path(place) / "run"
         link.symlink_to(folder.resolve(), target_is_directory=True)
@@ -29,13 +34,14 @@ def short_path(folder: Path) -> Iterator[str]:
 
 
 def connect(folder: Path) -> socket.socket:
-    """A connection to the run that goes on in ``folder``; AsyncplayError says why there is none."""
+    """Return a connection to the run in ``folder``; AsyncplayError says why there is none."""
     if not folder.is_dir():
         raise AsyncplayError(f"{folder}: no such run folder")
     try:
         link = _connect(folder)
     except OSError as error:
-        raise AsyncplayError(f"{folder}: {_why(error)}") from None
+        why = WHY.get(type(error), f"its control.sock cannot be reached: {error.strerror}")
+        raise AsyncplayError(f"{folder}: {why}") from None
     if (user := peer_uid(link.fileno())) == os.geteuid():
         return link
     link.close()
@@ -43,7 +49,7 @@ def connect(folder: Path) -> socket.socket:
 
 
 def is_heard(folder: Path) -> bool:
-    """Whether somebody listens at the socket that is there."""
+    """Whether a process listens at the socket of ``folder``."""
     try:
         _connect(folder).close()
     except ConnectionRefusedError:
@@ -53,7 +59,7 @@ def is_heard(folder: Path) -> bool:
 
 def _connect(folder: Path) -> socket.socket:
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    link.setblocking(False)  # who listens and takes nobody in would keep us for ever
+    link.setblocking(False)  # a process that listens but never accepts would block us for ever
     try:
         with short_path(folder) as path:
             link.connect(path)
@@ -61,16 +67,6 @@ def _connect(folder: Path) -> socket.socket:
         link.close()
         raise
     return link
-
-
-def _why(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "no run goes on here: it has no control.sock"
-    if isinstance(error, BlockingIOError):
-        return "the run lets nobody in: too many wait at its control.sock already"
-    if isinstance(error, ConnectionRefusedError):
-        return "the run has ended without a word: nobody listens at its control.sock any more"
-    return f"its control.sock cannot be reached: {error.strerror}"
 
 
 def peer_uid(descriptor: int) -> int:

@@ -1,4 +1,4 @@
-"""The run's ear: a unix socket in its folder, through which the same user looks at it and steers it.
+"""The control socket of a run, in its folder: through it the same user looks at the run and steers it.
 
 A request is one line of JSON, so is its answer. ``{"verb": "look"}`` gives a snapshot, ``{"verb": "set", "argument":
 "batch.timeout_ms=2"}`` and the other verbs of ``steering`` a line of text, ``{"verb": "trial", "argument": "3"}`` the
@@ -26,16 +26,16 @@ from asyncplay.monitor.trial import Trial, Trials
 log = logging.getLogger(__name__)
 
 REQUEST_BYTES = 8_192  # most of one request,
-UNREAD_BYTES = 4_000_000  # and of answers that nobody takes
+UNREAD_BYTES = 4_000_000  # and of answers that the peer does not read
 IDLE_S = 30.0  # from a connection or an answer to the next whole request
 MOST_PEERS = 32
 
 
 @dataclass(slots=True)
 class Control:
-    """Lifetime: ``run`` is one task of the run's group. Limit: MOST_PEERS at a time, the next is turned away; a peer
-    that sends too much, nonsense, or nothing for too long is hung up on. End: all are hung up on and the socket is
-    removed."""
+    """Lifetime: ``run`` is one task of the run's group. Limit: MOST_PEERS at a time, further ones are refused; a peer
+    that sends too much, no valid request, or nothing for too long is disconnected. End: all are disconnected and the
+    socket is removed."""
 
     folder: Path
     look: Callable[[], Snapshot]
@@ -98,12 +98,12 @@ class Peer(asyncio.Protocol):
         self._heard += data
         while (end := self._heard.find(b"\n")) >= 0 and self in self._control.peers:
             line, self._heard = self._heard[:end], self._heard[end + 1 :]
-            self._request(line) if end <= REQUEST_BYTES else self.hang_up()
+            self._serve(line) if end <= REQUEST_BYTES else self.hang_up()
         if len(self._heard) > REQUEST_BYTES:
             self.hang_up()
 
     def pause_writing(self) -> None:
-        """It asks and asks and does not listen."""
+        """The peer sends requests and does not read the answers."""
         self.hang_up()
 
     def hang_up(self) -> None:
@@ -111,38 +111,40 @@ class Peer(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _request(self, line: bytes) -> None:
+    def _serve(self, line: bytes) -> None:
+        """Answer a request; a line that is none ends the connection."""
         self._restart_timer()
         try:
-            verb, argument = parse(line)
-        except ConfigError:
-            self.hang_up()
-            return
+            request = json.loads(line)
+        except (ValueError, RecursionError):
+            request = None
+        if not isinstance(request, dict) or not {"verb"} <= request.keys() <= {"verb", "argument"}:
+            return self.hang_up()
+        verb, argument = request["verb"], request.get("argument", "")
+        if not isinstance(verb, str) or not isinstance(argument, str):
+            return self.hang_up()
         try:
-            self._serve(verb, argument)
+            if verb == "look":
+                self._send(self._control.look().to_json())
+            elif verb == "trial":
+                self._await_trial(argument)
+            else:
+                outcome = self._control.steering.act(verb, argument)
+                self._answer({"text": outcome.text, "trial": outcome.trial})
         except AsyncplayError as error:
             self._answer({"error": str(error)})
 
-    def _serve(self, verb: str, argument: str) -> None:
-        if verb == "look":
-            self._send(self._control.look().to_json())
-        elif verb == "trial":
-            self._await_trial(argument)
-        else:
-            outcome = self._control.steering.act(verb, argument)
-            self._answer({"text": outcome.text, "trial": outcome.trial})
-
     def _await_trial(self, argument: str) -> None:
-        """Until it has ended this connection may be idle for as long as it likes."""
+        """Answer when the trial has ended; until then this connection may be idle."""
         number = int(argument) if argument.isascii() and argument.isdecimal() and len(argument) < 10 else -1
         if not self._control.trials.is_known(number):
             raise ConfigError(f"there is no trial {argument!r}")
         if self._timer is not None:
             self._timer.cancel()
         self._forget()
-        self._forget = self._control.trials.when_ended(number, self._tell_trial)
+        self._forget = self._control.trials.when_ended(number, self._answer_trial)
 
-    def _tell_trial(self, trial: Trial) -> None:
+    def _answer_trial(self, trial: Trial) -> None:
         self._restart_timer()
         self._answer({"trial": asdict(trial)})
 
@@ -159,28 +161,17 @@ class Peer(asyncio.Protocol):
         self._timer = asyncio.get_running_loop().call_later(self._control.idle_s, self.hang_up)
 
 
-def parse(line: bytes) -> tuple[str, str]:
-    """Verb and argument; ConfigError for anything else."""
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError):
-        raise ConfigError("a request that is no JSON") from None
-    if not isinstance(request, dict) or not request.keys() <= {"verb", "argument"}:
-        raise ConfigError("a request that is none")
-    verb, argument = request.get("verb"), request.get("argument", "")
-    if not isinstance(verb, str) or not isinstance(argument, str):
-        raise ConfigError("a request that is none")
-    return verb, argument
-
-
 def listen(folder: Path) -> socket.socket:
     """Bind the run's socket; AsyncplayError if another run listens here.
 
-    One that nobody listens at any more is replaced. The folder may be open to others: the socket is made in a private
-    one inside and is ours alone before it comes out.
+    A socket whose process is gone is replaced. Other users may write to the folder: the socket is made in a private
+    folder inside, and has its permissions before it is moved out.
     """
     if (folder / address.NAME).exists():
-        _clear(folder)
+        if address.is_heard(folder):
+            raise AsyncplayError(f"{folder}: another run goes on here")
+        log.warning("the run before this one ended without a word; its socket is replaced")
+        (folder / address.NAME).unlink()
     ear = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     ear.setblocking(False)
     with tempfile.TemporaryDirectory(prefix="control-", dir=folder) as private:
@@ -189,10 +180,3 @@ def listen(folder: Path) -> socket.socket:
             os.chmod(path, 0o600)
         os.rename(Path(private) / address.NAME, folder / address.NAME)
     return ear
-
-
-def _clear(folder: Path) -> None:
-    if address.is_heard(folder):
-        raise AsyncplayError(f"{folder}: another run goes on here")
-    log.warning("the run before this one ended without a word; its socket is replaced")
-    (folder / address.NAME).unlink()

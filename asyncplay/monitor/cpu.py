@@ -1,5 +1,6 @@
-"""Who has the cores: this run, others, and how long our threads stand in line. Linux tells; elsewhere nobody does."""
+"""How the cores are used: by this run, by other processes, and how long our threads wait for one. Only on Linux."""
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,21 +17,21 @@ class Process(NamedTuple):
 
 
 class Times(NamedTuple):
-    """One look at the machine."""
+    """One sample of the machine."""
 
     at_s: float
-    busy_s: float  # of the cores that we may use, by anybody
+    busy_s: float  # of the cores that we may use, by any process
     cores: int
     own: Mapping[int, Process]
 
 
 class Usage(NamedTuple):
-    """Between two looks, in cores: 1.5 is one core and half of another."""
+    """Between two samples, in cores: 1.5 is one core and half of another."""
 
     cores: int
     own: float
     foreign: float
-    waiting: float  # threads of ours that stood in line
+    waiting: float  # threads of ours that were ready to run
 
     @property
     def starved(self) -> float:
@@ -38,7 +39,7 @@ class Usage(NamedTuple):
         return self.waiting / max(self.own + self.waiting, 1e-9)
 
 
-def look(pids: Iterable[int], now_s: float) -> Times | None:
+def sample(pids: Iterable[int], now_s: float) -> Times | None:
     """Return None where there is no /proc."""
     if not (PROC / "stat").exists():
         return None
@@ -47,7 +48,7 @@ def look(pids: Iterable[int], now_s: float) -> Times | None:
 
 
 def usage(before: Times, after: Times) -> Usage:
-    """Processes that began or ended in between count as others: nobody knows what they did."""
+    """Processes that began or ended in between count as foreign: their times are not known."""
     seconds = max(after.at_s - before.at_s, 1e-9)
     both = before.own.keys() & after.own.keys()
     own_s = sum(max(after.own[pid].run_s - before.own[pid].run_s, 0.0) for pid in both)
@@ -65,21 +66,15 @@ def _busy_s(cores: set[int]) -> float:
 
 
 def _process(pid: int) -> Process | None:
-    """None for one that is gone. Of a worker only the thread that plays is asked how long it waited: with many workers
-    all their threads took milliseconds to look at."""
-    place = PROC / str(pid)
+    """None for one that has ended. Of a worker only the main thread's waiting is read: with many workers, reading all
+    their threads took milliseconds."""
+    place, waited_ns = PROC / str(pid), 0
     try:
         words = (place / "stat").read_text().rpartition(")")[2].split()
-        threads = (place / "task").iterdir() if pid == os.getpid() else [place]
-        waited_ns = sum(_waited_ns(thread) for thread in threads)
+        for thread in (place / "task").iterdir() if pid == os.getpid() else [place]:
+            # a thread may have ended, and not every kernel counts
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError, IndexError):
+                waited_ns += int((thread / "schedstat").read_text().split()[1])
     except (FileNotFoundError, ProcessLookupError):
         return None
     return Process((int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"), waited_ns / 1e9)
-
-
-def _waited_ns(thread: Path) -> int:
-    """0 for a thread that is gone, and where the kernel does not count it."""
-    try:
-        return int((thread / "schedstat").read_text().split()[1])
-    except (FileNotFoundError, ProcessLookupError, IndexError):
-        return 0

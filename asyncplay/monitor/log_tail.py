@@ -1,4 +1,4 @@
-"""The latest lines of a run's log, for whoever looks at it."""
+"""The latest lines of a run's log, for its snapshots."""
 
 import logging
 import time
@@ -8,7 +8,7 @@ from asyncplay.monitor.snapshot import LOG_LINES, PinnedEvent
 
 
 class LogTail(logging.Handler):
-    """Takes what the run logs, from any thread; the last warning or note is what a person should see first."""
+    """Takes what the run logs, from any thread; the last warning or note is pinned: a person should see it first."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)

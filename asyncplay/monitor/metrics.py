@@ -1,10 +1,6 @@
 """The figures of a snapshot under the names that the store, TensorBoard and the JSON lines know them by."""
 
-from dataclasses import asdict
-
 from asyncplay.monitor.snapshot import Snapshot
-
-PARTS = ("batch", "learn", "rounds", "store")
 
 
 def metrics(shot: Snapshot) -> dict[str, float]:
@@ -18,19 +14,13 @@ def metrics(shot: Snapshot) -> dict[str, float]:
     }
     if flow.limit_per_s:
         found["throughput/of_limit"] = flow.per_s / flow.limit_per_s
-    for name in PARTS:
-        part = getattr(shot, name)
-        if part is not None:
-            found |= {f"{name}/{key}": float(value) for key, value in asdict(part).items() if _is_number(value)}
+    for part in shot.parts.values():
+        for name, figure in part.FIGURES.items():
+            if figure.kind in ("counter", "gauge"):
+                found[f"{part.NAME}/{name}"] = float(getattr(part, name))
     found["workers/ready"] = sum(worker.state == "ready" for worker in shot.workers)
     found["workers/restarts"] = sum(worker.restarts for worker in shot.workers)
-    return found | {f"strength/{_rival(result.name)}": result.value for result in shot.results}
-
-
-def _rival(name: str) -> str:
-    """One series for all earlier versions, whichever it was."""
-    return "vs earlier version" if name.startswith("vs version ") else name
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    for result in shot.results:  # one series for all earlier versions
+        rival = "vs earlier version" if result.name.startswith("vs version ") else result.name
+        found[f"strength/{rival}"] = result.value
+    return found

@@ -1,4 +1,4 @@
-"""The live room of one run, put together."""
+"""The monitor of one run, put together."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ Note = Callable[[str, str, Mapping[str, Any]], None]  # kind, text and facts of 
 
 
 class Monitor:
-    """Where a run is looked at and steered: by its own console, by plain lines, and through its socket.
+    """Shows a run and steers it: for its own console, for plain lines, and through its socket.
 
     Its services are ``observer.run`` and ``control.run``.
     """
@@ -28,7 +28,7 @@ class Monitor:
     def __init__(
         self,
         subject: Subject,
-        journal: LogTail,
+        log_tail: LogTail,
         *,
         clock: Callable[[], float],
         stop: Callable[[], None],
@@ -39,7 +39,7 @@ class Monitor:
         self._settings, self._stop, self._note = subject.settings, stop, note
         gauge = Gauge()
         trials = Trials(gauge, self._keep)
-        self.observer = Observer(subject, gauge, trials, journal, clock)
+        self.observer = Observer(subject, gauge, trials, log_tail, clock)
         self.steering = Steering(subject.settings, trials, clock=clock, checkpoint=checkpoint, stop=self.stop)
         self.control = Control(Path(subject.folder), self.observer.snapshot, self.steering, trials)
 
@@ -50,7 +50,7 @@ class Monitor:
         return await self.steering.do(verb, argument)
 
     def stop(self) -> None:
-        """A paused run goes on first: it could not finish what is under way."""
+        """A paused run goes on first: paused it could not finish what is under way."""
         self.observer.is_stopping = True
         if self._settings.is_paused:
             self._settings.change("pause", "off")

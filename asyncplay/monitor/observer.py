@@ -1,4 +1,4 @@
-"""Looks at a run four times a second, and says what there is to see."""
+"""Samples a run four times a second, and makes snapshots of it."""
 
 import asyncio
 import os
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from asyncplay.config.live import LiveSettings
 from asyncplay.monitor import cpu, gauge
 from asyncplay.monitor.figures import Figures
-from asyncplay.monitor.gauge import RATE_S, STRAIN_S, TICK_S, Gauge, Look
+from asyncplay.monitor.gauge import RATE_S, STRAIN_S, TICK_S, Gauge, Sample
 from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.snapshot import Budget, Snapshot, Tuned
 from asyncplay.monitor.trial import Trials
 from asyncplay.monitor.verdict import judge
 
-CPU_LOOKS = 4  # looks at the run for each one at the machine, which takes longer
+CPU_SAMPLES = 4  # samples of the run for each one of the machine, which takes longer
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is looked at."""
+    """The run that is observed."""
 
     title: str
     folder: str
@@ -36,11 +36,11 @@ class Observer:
     subject: Subject
     gauge: Gauge
     trials: Trials
-    journal: LogTail
+    log_tail: LogTail
     clock: Callable[[], float]
     is_stopping: bool = False
     _began_s: float = field(init=False)
-    _n_looks: int = field(init=False, default=0)
+    _n_samples: int = field(init=False, default=0)
     _first_units: int = field(init=False)  # that a resumed run had done before it began
 
     def __post_init__(self) -> None:
@@ -48,56 +48,49 @@ class Observer:
 
     async def run(self) -> None:
         while True:
-            self.look()
+            self.sample()
             await asyncio.sleep(TICK_S)
 
-    def look(self) -> None:
-        """Take note of where the run is now."""
+    def sample(self) -> None:
         now_s, figures = self.clock(), self.subject.figures().still()
-        is_turn = self._n_looks % CPU_LOOKS == 0
         pids = [os.getpid(), *(worker.pid for worker in figures.workers if worker.pid)]
-        self._n_looks += 1
-        self.gauge.add(Look(now_s, figures, cpu.look(pids, now_s) if is_turn else None))
+        times = cpu.sample(pids, now_s) if self._n_samples % CPU_SAMPLES == 0 else None
+        self._n_samples += 1
+        self.gauge.add(Sample(now_s, figures, times))
         is_complete = all(worker.state in ("ready", "suspect", "left") for worker in figures.workers)
-        self.trials.look(now_s, is_complete and not self.subject.settings.is_paused)
+        self.trials.sampled(now_s, is_complete and not self.subject.settings.is_paused)
 
     def snapshot(self) -> Snapshot:
         if self.gauge.is_empty:
-            self.look()
-        settings, looks, last = self.subject.settings, self.gauge.since(RATE_S), self.gauge.last
-        verdict = judge(gauge.strain(self.gauge.since(STRAIN_S), settings))
+            self.sample()
+        settings, samples, figures = self.subject.settings, self.gauge.since(RATE_S), self.gauge.last.figures
+        elapsed_s = self.clock() - self._began_s
+        state = "running" if figures.total else "starting"
+        state = "stopping" if self.is_stopping else "paused" if settings.is_paused else state
         return Snapshot(
             title=self.subject.title,
             folder=self.subject.folder,
             pid=os.getpid(),
-            elapsed_s=self.clock() - self._began_s,
-            state=self._state(last.figures),
-            verdict=verdict,
-            throughput=gauge.throughput(looks, self.gauge.history()),
-            batch=gauge.batch(looks, settings),
-            learn=gauge.learn(looks),
-            rounds=gauge.rounds(last),
-            workers=gauge.workers(looks),
-            store=gauge.store(last),
-            results=last.figures.results,
-            budget=self._budget(last.figures),
-            event=self.journal.event,
+            elapsed_s=elapsed_s,
+            state=state,
+            verdict=judge(gauge.strain(self.gauge.since(STRAIN_S), settings)),
+            throughput=gauge.throughput(samples, self.gauge.history()),
+            parts=gauge.parts(samples, settings),
+            workers=gauge.workers(samples, settings),
+            results=figures.results,
+            budget=self._budget(figures, elapsed_s),
+            event=self.log_tail.event,
             trials=tuple(map(str, self.trials.all())),
-            tunables=tuned(settings),
-            log=self.journal.lines(),
+            tunables=tuple(
+                Tuned(each.key, settings.show(each.key), each.lowest, each.highest, tuple(each.words), each.meaning)
+                for each in settings.tunables()
+            ),
+            log=self.log_tail.lines(),
         )
 
-    def _state(self, figures: Figures) -> str:
-        if self.is_stopping:
-            return "stopping"
-        if self.subject.settings.is_paused:
-            return "paused"
-        return "running" if figures.total else "starting"
-
-    def _budget(self, figures: Figures) -> Budget | None:
+    def _budget(self, figures: Figures, elapsed_s: float) -> Budget | None:
         """The one that will end the run first."""
-        elapsed_s, wanted = self.clock() - self._began_s, self.subject.units_wanted
-        budgets = []
+        budgets, wanted = [], self.subject.units_wanted
         if self.subject.budget_s:
             left_s = max(self.subject.budget_s - elapsed_s, 0.0)
             budgets.append(Budget("s", elapsed_s, self.subject.budget_s, left_s))
@@ -106,10 +99,3 @@ class Observer:
             eta_s = (wanted - figures.units) * elapsed_s / gained if gained > 0 else None
             budgets.append(Budget(figures.unit, figures.units, wanted, eta_s))
         return min(budgets, key=lambda budget: 1e300 if budget.eta_s is None else budget.eta_s, default=None)
-
-
-def tuned(settings: LiveSettings) -> tuple[Tuned, ...]:
-    """Every live setting as it is now."""
-    return tuple(
-        Tuned(t.key, settings.show(t.key), t.lowest, t.highest, tuple(t.words), t.meaning) for t in settings.tunables()
-    )

@@ -16,7 +16,7 @@ ANSWER_S = 10.0
 
 
 class Remote:
-    """Speaks with one run, one request after another: the words of ``Observer`` and ``Steering``, from afar.
+    """One run, seen and steered as by ``Monitor``; one request after another.
 
     AsyncplayError when the run is gone. ``close`` at the end; the run goes on.
     """
@@ -27,11 +27,11 @@ class Remote:
 
     @classmethod
     async def open(cls, folder: Path) -> "Remote":
-        return cls(folder, *await _call(folder))
+        return cls(folder, *await _connect(folder))
 
     async def look(self) -> Snapshot:
-        """Who was suspended for long was hung up on meanwhile: it calls again, once."""
-        return Snapshot.from_json(await self._ask("look", "", ANSWER_S, calls_again=True))
+        """A viewer that was suspended for long was disconnected meanwhile: it connects again, once."""
+        return Snapshot.from_json(await self._ask("look", "", ANSWER_S, reconnects=True))
 
     async def do(self, verb: str, argument: str = "") -> str:
         return (await self.act(verb, argument)).text
@@ -54,25 +54,21 @@ class Remote:
     def close(self) -> None:
         self._writer.close()
 
-    async def _ask(self, verb: str, argument: str, timeout_s: float | None, *, calls_again: bool = False) -> bytes:
-        """``calls_again``: for what may be asked twice."""
+    async def _ask(self, verb: str, argument: str, timeout_s: float | None, *, reconnects: bool = False) -> bytes:
+        """``reconnects``: for requests that may be sent twice."""
         request = json.dumps({"verb": verb, "argument": argument}).encode() + b"\n"
         async with self._turn:
             try:
                 return await self._exchange(request, timeout_s)
             except AsyncplayError as silence:
-                if not calls_again:
+                if not reconnects:
                     raise
-                await self._call_again(silence)
+                self._writer.close()
+                try:
+                    self._reader, self._writer = await _connect(self._folder)
+                except AsyncplayError:
+                    raise silence from None
                 return await self._exchange(request, timeout_s)
-
-    async def _call_again(self, silence: AsyncplayError) -> None:
-        """Where nobody listens any more, the silence is what there is to tell."""
-        self._writer.close()
-        try:
-            self._reader, self._writer = await _call(self._folder)
-        except AsyncplayError:
-            raise silence from None
 
     async def _exchange(self, request: bytes, timeout_s: float | None) -> bytes:
         try:
@@ -99,6 +95,6 @@ class Remote:
         return words
 
 
-async def _call(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     link = address.connect(folder)
     return await asyncio.open_unix_connection(sock=link, limit=ANSWER_BYTES)

@@ -3,28 +3,21 @@
 import json
 import types
 import typing
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
+from asyncplay.config.live import LiveSettings
 from asyncplay.errors import WireError
+from asyncplay.monitor.part import Figure, Part, per_s, ranked
+from asyncplay.monitor.verdict import Verdict
 
 HISTORY = 240  # values of throughput kept, one a second
 LOG_LINES = 50
+RESULTS_RANK = 6  # of the results among the parts of a run
 
-Part = TypeVar("Part")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What holds the run back: "device-bound", "device busy 97 % of the time", "a smaller net (net.blocks)"."""
-
-    bound: str
-    figure: str
-    cure: str
-
-    def __str__(self) -> str:
-        return ": ".join(filter(None, (self.bound, "; ".join(filter(None, (self.figure, self.cure))))))
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,79 +33,6 @@ class Throughput:
     units_per_min: float
     limit_per_s: float | None  # of the device alone, with nobody to wait for
     is_simulated: bool  # the device is; say so
-
-
-@dataclass(frozen=True, slots=True)
-class BatchFigures:
-    """How queries become batches."""
-
-    mean_rows: float  # of the last seconds, as the waits and the histogram are
-    histogram: tuple[tuple[int, float], ...]  # (most rows of the octave, share of the batches)
-    wait_p50_ms: float  # from a query's arrival to its launch
-    wait_p95_ms: float
-    fixed_ms: float  # a of the fitted service time a + b n
-    per_row_us: float  # b
-    linger: str  # the arm in force, "pinned" under a user's timeout
-    why: str  # it is this one
-    queued_rows: int
-    device_share: float  # of the time that the device computes for these batches
-    timeout: str  # milliseconds, or "auto"
-    max_rows: int
-    extra_share: float  # of the rows asked in the last seconds: leaves beside the first of their tree
-    spared_share: float  # of the rows that searches wanted meanwhile: workers remembered them
-
-
-@dataclass(frozen=True, slots=True)
-class LearnFigures:
-    """How the network learns."""
-
-    version: int  # of the weights that answer
-    steps: int
-    steps_per_s: float
-    policy_loss: float
-    value_loss: float
-    window_rows: int
-    age_rows: float
-    version_lag: float
-    samples_per_insert: float
-    balance: str  # who waits for whom
-    device_share: float  # of the time that the device trains
-
-
-@dataclass(frozen=True, slots=True)
-class RoundFigures:
-    """How a tabular run proceeds."""
-
-    pieces: int  # of work that came back and were merged
-    iterations: int
-    nodes: int
-    infosets: int  # rows of the table that were ever changed
-    utility: float  # of the first player, moving average
-    bytes_in: int
-    bytes_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerFigures:
-    """One of the pool."""
-
-    number: int
-    state: str
-    pid: int
-    games: int  # units that it has done, whoever filled the post
-    rows_per_s: float
-    restarts: int
-    reason: str  # of the last end
-
-
-@dataclass(frozen=True, slots=True)
-class StoreFigures:
-    """What is on disk."""
-
-    games: int
-    commit_lag_ms: float  # from a game's arrival to its commit
-    queued: int  # games that wait for theirs
-    trouble: str  # empty while all is well
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +78,44 @@ class Tuned:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerFigures(Part):
+    """One worker of the pool; counts go on when its process is replaced."""
+
+    NAME = "workers"
+    TITLE = "workers"
+    RANK = 5
+    LEAST = 1
+
+    number: Annotated[int, Figure("text", "")] = 0
+    """Number of the worker, from 0."""
+
+    state: Annotated[str, Figure("text", "")] = ""
+    """What its process does: "starting", "ready", "suspect", "waiting"."""
+
+    pid: Annotated[int, Figure("text", "")] = 0
+    """Process id; 0 without one."""
+
+    games: Annotated[int, Figure("counter", "units")] = 0
+    """Units of work done, games or others."""
+
+    rows_per_s: Annotated[float, Figure("gauge", "rows/s")] = 0.0
+    """Rows answered to it a second."""
+
+    restarts: Annotated[int, Figure("counter", "restarts")] = 0
+    """Processes that ended before their time."""
+
+    reason: Annotated[str, Figure("text", "")] = ""
+    """Why the last of them ended."""
+
+    rows: int = 0  # answered
+
+    def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
+        return replace(self, rows_per_s=per_s(then.rows, self.rows, seconds))
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One moment of a run; None stands where something does not apply to this kind of run."""
+    """One moment of a run."""
 
     title: str  # game and kind
     folder: str
@@ -168,11 +124,8 @@ class Snapshot:
     state: str  # "starting", "running", "paused" or "stopping"
     verdict: Verdict
     throughput: Throughput
-    batch: BatchFigures | None
-    learn: LearnFigures | None
-    rounds: RoundFigures | None
+    parts: Mapping[str, Part]  # by name; what does not apply to this kind of run is not there
     workers: tuple[WorkerFigures, ...]
-    store: StoreFigures | None
     results: tuple[Result, ...]
     budget: Budget | None
     event: PinnedEvent | None
@@ -181,30 +134,44 @@ class Snapshot:
     log: tuple[str, ...]  # latest last, at most LOG_LINES
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
+        """Each known part is a field of its own, null where it does not apply."""
+        shown: dict[str, Any] = {name: part.values() for name, part in self.parts.items()}
+        shown[WorkerFigures.NAME] = [worker.values() for worker in self.workers]
+        facts: dict[str, Any] = {}
+        for name, value in asdict(replace(self, parts={}, workers=())).items():
+            facts |= dict.fromkeys(kind.NAME for kind in ranked()) if name == "parts" else {name: value}
+        return json.dumps(facts | shown, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Snapshot":
-        """WireError if these are not the words of ``to_json``."""
+        """WireError if ``to_json`` did not write this."""
         try:
-            return read(cls, json.loads(text))
+            facts = json.loads(text)
+            kinds = [kind for kind in ranked() if kind is not WorkerFigures and facts[kind.NAME] is not None]
+            facts["parts"] = {kind.NAME: read(kind, facts[kind.NAME]) for kind in kinds}
+            return read(cls, facts)
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise WireError(f"a snapshot that cannot be read: {error!r}") from None
 
 
-def read(kind: type[Part], value: Any) -> Part:
+def read(kind: type[Kind], value: Any) -> Kind:
     """Build ``kind`` out of what JSON made of it; TypeError or KeyError where it does not fit."""
-    return typing.cast(Part, _read(kind, value))
+    return typing.cast(Kind, _read(kind, value))
 
 
 def _read(kind: Any, value: Any) -> Any:
     if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
-        return kind(**{name: _read(hints[name], value[name]) for name in hints})
+        return kind(**{name: _read(hint, value[name]) for name, hint in _hints(kind).items()})
     if isinstance(kind, types.UnionType):
         return None if value is None else _read(typing.get_args(kind)[0], value)
     if typing.get_origin(kind) is tuple:
-        return _read_tuple(typing.get_args(kind), value)
+        if not isinstance(value, list):
+            raise TypeError(f"{value!r} is no list")
+        kinds = typing.get_args(kind)
+        wanted = kinds[:1] * len(value) if kinds[-1] is ... else kinds
+        return tuple(_read(each, entry) for each, entry in zip(wanted, value, strict=True))
+    if typing.get_origin(kind) is Mapping:  # the parts of a snapshot, which are read already
+        return value
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
@@ -212,14 +179,12 @@ def _read(kind: Any, value: Any) -> Any:
     return value
 
 
-def _read_tuple(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is no list")
-    wanted = kinds[:1] * len(value) if kinds[-1] is ... else kinds
-    return tuple(_read(kind, entry) for kind, entry in zip(wanted, value, strict=True))
-
-
 @cache
 def _hints(kind: type) -> dict[str, Any]:
+    """What JSON has of a dataclass: every field, of a part the declared ones."""
     hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    return {
+        field.name: hints[field.name]
+        for field in fields(kind)
+        if not issubclass(kind, Part) or field.name in kind.FIGURES
+    }

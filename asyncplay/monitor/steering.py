@@ -9,7 +9,7 @@ from asyncplay.errors import ConfigError
 from asyncplay.monitor.trial import Trials, describe
 
 VERBS = ("set", "undo", "pause", "checkpoint", "stop")
-UNTRIED = {"pause"}  # nobody asks what it did to throughput
+UNTRIED = {"pause"}  # its effect on throughput is known
 MOST_UNDONE = 100
 
 

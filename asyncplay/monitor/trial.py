@@ -8,21 +8,21 @@ from itertools import pairwise
 from statistics import fmean, variance
 
 from asyncplay.config.live import TUNABLES
-from asyncplay.monitor.gauge import Gauge, Look
+from asyncplay.monitor.gauge import Gauge, Sample
 from asyncplay.monitor.snapshot import read
 
 WINDOW_S = 6.0  # on either side of a change
 SETTLE_S = 1.0  # after it, not measured
-LEAST_S = 2.0  # of a window; with less to look back on there is nothing to compare with
-SLICE_LOOKS = 2  # looks whose time together is one sample of throughput
+LEAST_S = 2.0  # of a window; with a shorter one before the change there is nothing to compare with
+SLICE_SAMPLES = 2  # samples of the run whose time together gives one value of throughput
 KEPT = 20  # trials
 
-Told = Callable[["Trial"], None]
+OnEnd = Callable[["Trial"], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One change and its result. ``gain`` .061 is +6.1 %, give or take ``doubt`` with 95 % confidence."""
+    """One change and its result. ``gain`` 0.061 is +6.1 %, give or take ``doubt`` with 95 % confidence."""
 
     number: int
     change: str  # "timeout 2 -> 4 ms"
@@ -51,7 +51,7 @@ class Trial:
 class _Open:
     trial: Trial
     values: dict[str, tuple[str, str]]  # by key: before the first change, after the last
-    before: list[Look]
+    before: list[Sample]
     from_s: float  # the window after the change begins here
 
 
@@ -62,11 +62,11 @@ class Trials:
     key down is one trial. While the run is unsettled, paused or with workers on their way, the window after waits.
     """
 
-    def __init__(self, gauge: Gauge, on_end: Told = lambda trial: None) -> None:
+    def __init__(self, gauge: Gauge, on_end: OnEnd = lambda trial: None) -> None:
         self._gauge, self._on_end = gauge, on_end
         self._open: _Open | None = None
         self._ended: deque[Trial] = deque(maxlen=KEPT)
-        self._waiting: dict[int, list[Told]] = {}
+        self._waiting: dict[int, list[OnEnd]] = {}
         self._number, self._steady_s = 0, -math.inf  # what came before ``steady_s`` was under other settings
 
     def all(self) -> list[Trial]:
@@ -75,32 +75,36 @@ class Trials:
 
     def begin(self, changes: Mapping[str, tuple[str, str]], now_s: float) -> int:
         """Take note of settings changed just now, as key: (before, after); return the number of their trial."""
-        open_trial = self._open or self._new(now_s)
+        if self._open is None:
+            self._number += 1
+            window = self._gauge.between(max(now_s - WINDOW_S, self._steady_s), now_s)
+            is_enough = bool(window) and window[-1].at_s - window[0].at_s >= LEAST_S
+            self._open = _Open(Trial(self._number, "", "open"), {}, window if is_enough else [], now_s)
+        current = self._open
         for key, (before, after) in changes.items():
-            first, _ = open_trial.values.get(key, (before, after))
-            open_trial.values[key] = first, after
-        open_trial.trial = replace(open_trial.trial, change=describe(open_trial.values))
-        open_trial.from_s = self._steady_s = now_s + SETTLE_S
-        self._open = open_trial
-        if not any(first != last for first, last in open_trial.values.values()) or not open_trial.before:
-            self._end(replace(open_trial.trial, state="void"))
-        return open_trial.trial.number
+            first, _ = current.values.get(key, (before, after))
+            current.values[key] = first, after
+        current.trial = replace(current.trial, change=describe(current.values))
+        current.from_s = self._steady_s = now_s + SETTLE_S
+        if not any(first != last for first, last in current.values.values()) or not current.before:
+            self._end(replace(current.trial, state="void"))
+        return current.trial.number
 
-    def when_ended(self, number: int, told: Told) -> Callable[[], None]:
-        """Have ``told`` called with the result, at once if it is there already; what is returned takes that back."""
+    def when_ended(self, number: int, on_end: OnEnd) -> Callable[[], None]:
+        """Call ``on_end`` with the result, now if it is there already; the function returned takes that back."""
         for trial in self._ended:
             if trial.number == number:
-                told(trial)
+                on_end(trial)
                 return lambda: None
         waiting = self._waiting.setdefault(number, [])
-        waiting.append(told)
-        return lambda: waiting.remove(told) if told in waiting else None
+        waiting.append(on_end)
+        return lambda: waiting.remove(on_end) if on_end in waiting else None
 
     def is_known(self, number: int) -> bool:
         return any(trial.number == number for trial in self.all())
 
-    def look(self, now_s: float, is_settled: bool) -> None:
-        """Called after each look at the run."""
+    def sampled(self, now_s: float, is_settled: bool) -> None:
+        """Called after each sample of the run."""
         if not is_settled:
             self._steady_s = now_s + SETTLE_S
         if self._open is None:
@@ -112,26 +116,21 @@ class Trials:
             after = self._gauge.between(self._open.from_s, now_s)
             self._end(measured(self._open.trial, before, after))
 
-    def _new(self, now_s: float) -> _Open:
-        self._number += 1
-        before = self._gauge.between(max(now_s - WINDOW_S, self._steady_s), now_s)
-        is_enough = bool(before) and before[-1].at_s - before[0].at_s >= LEAST_S
-        return _Open(Trial(self._number, "", "open"), {}, before if is_enough else [], now_s)
-
     def _end(self, trial: Trial) -> None:
         self._open = None
         self._ended.append(trial)
         self._on_end(trial)
-        for told in self._waiting.pop(trial.number, []):
-            told(trial)
+        for on_end in self._waiting.pop(trial.number, []):
+            on_end(trial)
 
 
-def measured(trial: Trial, before: Sequence[Look], after: Sequence[Look]) -> Trial:
+def measured(trial: Trial, before: Sequence[Sample], after: Sequence[Sample]) -> Trial:
     """The trial with its result."""
     early, late = rates(before), rates(after)
     if fmean(early) <= 0 or len(late) < 2:
         return replace(trial, state="void")
     gain, doubt = compare(early, late)
+    early_s, late_s = _wait_s(before), _wait_s(after)
     return replace(
         trial,
         state="done",
@@ -141,13 +140,13 @@ def measured(trial: Trial, before: Sequence[Look], after: Sequence[Look]) -> Tri
         after_per_s=_mean_rate(after),
         gain=gain,
         doubt=doubt,
-        wait_ms=_wait_change_ms(before, after),
+        wait_ms=None if early_s is None or late_s is None else 1000 * (late_s - early_s),
     )
 
 
-def rates(looks: Sequence[Look]) -> list[float]:
+def rates(samples: Sequence[Sample]) -> list[float]:
     """Throughput slice by slice."""
-    ends = looks[::SLICE_LOOKS]
+    ends = samples[::SLICE_SAMPLES]
     return [(now.figures.total - then.figures.total) / (now.at_s - then.at_s) for then, now in pairwise(ends)]
 
 
@@ -168,26 +167,24 @@ def student(freedom: float) -> float:
 
 def describe(values: Mapping[str, tuple[str, str]]) -> str:
     """ "timeout 2 -> 4 ms"."""
-    return ", ".join(_describe(key, *pair) for key, pair in values.items())
+    texts = []
+    for key, (before, after) in values.items():
+        tunable = TUNABLES[key]
+        unit = f" {tunable.unit}" if tunable.unit else ""
+        if after in tunable.words:
+            texts.append(f"{tunable.label} {before}{'' if before in tunable.words else unit} -> {after}")
+        else:
+            texts.append(f"{tunable.label} {before} -> {after}{unit}")
+    return ", ".join(texts)
 
 
-def _describe(key: str, before: str, after: str) -> str:
-    tunable = TUNABLES[key]
-    unit = f" {tunable.unit}" if tunable.unit else ""
-    if after in tunable.words:
-        return f"{tunable.label} {before}{'' if before in tunable.words else unit} -> {after}"
-    return f"{tunable.label} {before} -> {after}{unit}"
+def _mean_rate(samples: Sequence[Sample]) -> float:
+    return (samples[-1].figures.total - samples[0].figures.total) / (samples[-1].at_s - samples[0].at_s)
 
 
-def _mean_rate(looks: Sequence[Look]) -> float:
-    return (looks[-1].figures.total - looks[0].figures.total) / (looks[-1].at_s - looks[0].at_s)
-
-
-def _wait_change_ms(before: Sequence[Look], after: Sequence[Look]) -> float | None:
-    early, late = _wait_s(before), _wait_s(after)
-    return None if early is None or late is None else 1000 * (late - early)
-
-
-def _wait_s(looks: Sequence[Look]) -> float | None:
-    then, now = looks[0].figures.batch, looks[-1].figures.batch
-    return None if then is None or now is None else now.wait_s.since(then.wait_s).quantile(0.5)
+def _wait_s(samples: Sequence[Sample]) -> float | None:
+    """The median wait of the queries between the samples; None where the run has no queries."""
+    for early, late in zip(samples[0].figures.parts, samples[-1].figures.parts, strict=True):
+        if early.waits is not None and late.waits is not None:
+            return late.waits.since(early.waits).quantile(0.5)
+    return None

@@ -5,10 +5,10 @@ device to training, so it comes before the device. A device with cores of its ow
 ours; one that computes on our cores after them, as they are what slows it.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from asyncplay.monitor.cpu import Usage
-from asyncplay.monitor.snapshot import Verdict
 
 HELD = 0.3  # of the time, that counts as held back
 BUSY = 0.85  # of the time, from which on a device is busy
@@ -18,11 +18,23 @@ WANTING = 0.5  # by a run that wants at least this many cores
 IDLE_TIMER = 0.5  # of the time that a pinned timeout leaves the device idle
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What holds the run back: "device-bound", "device busy 97 % of the time", "a smaller net (net.blocks)"."""
+
+    bound: str
+    figure: str
+    cure: str
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.bound, "; ".join(filter(None, (self.figure, self.cure))))))
+
+
 class Strain(NamedTuple):
     """How a run was doing over the last seconds; shares are of that time."""
 
     is_paused: bool = False
-    is_ready: bool = True  # a worker plays and there are seconds to look back on
+    is_ready: bool = True  # a worker plays and there are seconds to compare
     disk_held: float = 0.0  # play waited for the disk
     disk_trouble: str = ""
     commit_lag_s: float = 0.0
@@ -42,22 +54,27 @@ def judge(strain: Strain) -> Verdict:
         return Verdict("paused", "", "p in the console or pause=off goes on")
     if not strain.is_ready:
         return Verdict("starting", "", "")
-    for found in (_disk(strain), _limiter(strain), _own_device(strain), _others(strain), _device(strain)):
-        if found is not None:
+    device_and_others = (_others, _device) if strain.device == "cpu" else (_device, _others)
+    for rule in (_disk, _limiter, *device_and_others, _timer):
+        if (found := rule(strain)) is not None:
             return found
-    return _timer(strain) or _workers(strain)
+    words = [] if strain.device_share is None else [f"device busy {strain.device_share:.0%} of the time"]
+    cure, usage = "more pool.workers or more search.games", strain.usage
+    if usage is not None:
+        words.append(f"the run uses {usage.own:.1f} of {usage.cores} cores")
+    if usage is not None and usage.own >= 0.8 * usage.cores:
+        cure = "more cores or fewer search.simulations" if strain.device_share is not None else "more cores"
+    return Verdict("worker-bound", ", ".join(words), cure)
 
 
 def _disk(strain: Strain) -> Verdict | None:
-    cure = "a faster disk, or store.durability=process"
     if strain.disk_trouble:
-        return Verdict(
-            "disk-bound", " ".join(strain.disk_trouble.split()), "play goes on when the disk takes games again"
-        )
+        trouble = " ".join(strain.disk_trouble.split())
+        return Verdict("disk-bound", trouble, "play goes on when the disk takes games again")
     if strain.disk_held < HELD:
         return None
     figure = f"play waits for the disk {strain.disk_held:.0%} of the time, a commit takes {strain.commit_lag_s:.1f} s"
-    return Verdict("disk-bound", figure, cure)
+    return Verdict("disk-bound", figure, "a faster disk, or store.durability=process")
 
 
 def _limiter(strain: Strain) -> Verdict | None:
@@ -67,25 +84,18 @@ def _limiter(strain: Strain) -> Verdict | None:
     return Verdict("limiter-bound", figure, "fewer learn.samples_per_insert or a smaller net (net.blocks)")
 
 
-def _own_device(strain: Strain) -> Verdict | None:
-    return None if strain.device == "cpu" else _device(strain)
-
-
 def _device(strain: Strain) -> Verdict | None:
     if strain.device_share is None or strain.device_share < BUSY:
         return None
     simulated = "simulated " if strain.device == "sim" else ""
     figure = f"{simulated}device busy {strain.device_share:.0%} of the time"
     figure += f", {strain.training_share:.0%} with training" if strain.training_share else ""
-    return Verdict("device-bound", figure, _device_cure(strain))
-
-
-def _device_cure(strain: Strain) -> str:
+    cure = "a smaller net (net.width, net.blocks) or fewer search.simulations"
     if strain.training_share > 0.6:
-        return "fewer learn.samples_per_insert"
-    if strain.fixed_share > 0.4:  # batches that are all alike leave it at a half, for want of knowledge
-        return "larger batches: more batch.max_rows" if strain.is_cut else "larger batches: more search.games"
-    return "a smaller net (net.width, net.blocks) or fewer search.simulations"
+        cure = "fewer learn.samples_per_insert"
+    elif strain.fixed_share > 0.4:  # batches that are all alike leave the fit at a half, for want of knowledge
+        cure = "larger batches: more batch.max_rows" if strain.is_cut else "larger batches: more search.games"
+    return Verdict("device-bound", figure, cure)
 
 
 def _others(strain: Strain) -> Verdict | None:
@@ -104,17 +114,3 @@ def _timer(strain: Strain) -> Verdict | None:
     figure = f"queries wait {strain.wait_p50_ms:.1f} ms while the device is busy {strain.device_share:.0%} of the time"
     waits_for_timer = strain.wait_p50_ms >= 0.5 * float(strain.timeout) > 0
     return Verdict("timer-bound", figure, "batch.timeout_ms=auto") if waits_for_timer else None
-
-
-def _workers(strain: Strain) -> Verdict:
-    usage = strain.usage
-    words = [] if strain.device_share is None else [f"device busy {strain.device_share:.0%} of the time"]
-    words += [] if usage is None else [f"the run uses {usage.own:.1f} of {usage.cores} cores"]
-    return Verdict("worker-bound", ", ".join(words), _workers_cure(strain))
-
-
-def _workers_cure(strain: Strain) -> str:
-    usage = strain.usage
-    if usage is None or usage.own < 0.8 * usage.cores:
-        return "more pool.workers or more search.games"
-    return "more cores or fewer search.simulations" if strain.device_share is not None else "more cores"

@@ -4,15 +4,17 @@ import io
 from dataclasses import replace
 
 import pytest
-from monitor.snapshots import NEURAL, SYNTHETIC
+from monitor.snapshots import NEURAL, SYNTHETIC, showing
 from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console
 
-from asyncplay.console.ink import chart, colours_of, count, duration, wrap
+from asyncplay.console.ink import chart, colours_of, duration, wrap
 from asyncplay.console.layout import share_out
 from asyncplay.console.picture import Opened, draw
-from asyncplay.monitor.snapshot import PinnedEvent, Result, RoundFigures, Verdict, WorkerFigures
+from asyncplay.methods.mccfr.figures import RoundFigures
+from asyncplay.monitor.snapshot import PinnedEvent, Result, WorkerFigures
+from asyncplay.monitor.verdict import Verdict
 
 SIZES = [(80, 24), (140, 45), (40, 10), (20, 5), (1, 1), (300, 100)]
 CLOSED = Opened()
@@ -32,7 +34,7 @@ def test_a_picture_has_exactly_the_size_of_the_screen(shot, opened, columns, row
 
 def test_rows_that_were_remembered_or_only_fill_are_shown_where_there_are_some():
     assert "remembered" not in screen()
-    shot = replace(NEURAL, batch=replace(NEURAL.batch, spared_share=0.45))
+    shot = showing(NEURAL, replace(NEURAL.parts["batch"], spared_share=0.45))
     assert "device busy 72%    remembered 45%" in screen(shot)
 
 
@@ -101,7 +103,7 @@ def test_a_simulated_device_is_called_so():
 
 
 def test_a_tabular_run_shows_its_rounds():
-    shot = replace(SYNTHETIC, batch=None, rounds=RoundFigures(120, 1_500_000, 9_000_000, 936, -0.0556, 0, 0))
+    shot = replace(SYNTHETIC, parts={"rounds": RoundFigures(120, 1_500_000, 9_000_000, 936, -0.0556)})
     shown = screen(shot)
     assert "pieces 120         iterations 1.50M" in shown
     assert "nodes 9.00M        infosets 936" in shown
@@ -168,17 +170,6 @@ def test_rich_prints_a_picture_as_it_is():
     assert console.export_text(styles=False).splitlines() == frame.texts()
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"), (0.5, "0.50"), (3.14159, "3.14"), (42.25, "42.2"), (999.6, "1,000"), (9_999, "9,999"),
-        (12_345, "12.3k"), (123_456, "123k"), (4_567_890, "4.57M"), (9e9, "9.00G"), (-12_345, "-12.3k"),
-    ],
-)  # fmt: skip
-def test_a_count_is_short(value, text):
-    assert count(value) == text
-
-
 def test_a_chart_reaches_from_nothing_to_the_highest_value():
     assert chart([0, 1, 4, 8], 10, 1) == ["▁▁▄█"]
     assert chart([0, 0], 10, 1) == ["▁▁"]
@@ -189,7 +180,7 @@ def test_a_chart_reaches_from_nothing_to_the_highest_value():
 
 def test_rare_batch_sizes_at_either_end_are_left_out_of_the_picture():
     sizes = ((1, 0.005 / 2), (4, 0.3), (16, 0.695), (32, 0.005 / 2))
-    shown = screen(replace(NEURAL, batch=replace(NEURAL.batch, histogram=sizes))).splitlines()
+    shown = screen(showing(NEURAL, replace(NEURAL.parts["batch"], histogram=sizes))).splitlines()
     (labels,) = [number for number, text in enumerate(shown) if text.startswith(" 4   8  16")]
     assert [text[:16] for text in shown[labels - 3 : labels + 1]] == [
         "        ███     ",

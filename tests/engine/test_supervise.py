@@ -779,7 +779,7 @@ async def test_a_post_counts_the_rows_and_units_of_all_who_filled_it():
         link.hang_up()
         rig.clock.pass_s(PATIENCE.backoff_ceiling_s)
     (stats,) = rig.supervisor.stats()
-    assert (stats.rows, stats.units) == (10, 6)
+    assert (stats.rows, stats.games) == (10, 6)
 
 
 async def test_a_shortage_is_waited_out_said_once_and_no_death():

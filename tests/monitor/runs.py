@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import psutil
 
+import asyncplay.methods.figures  # noqa: F401  # a snapshot knows the parts of every method
 from asyncplay.errors import AsyncplayError
 from asyncplay.monitor.remote import Remote
 from asyncplay.monitor.snapshot import Snapshot

@@ -1,18 +1,19 @@
 """A snapshot to begin with; a test replaces what it is about."""
 
-from asyncplay.monitor.snapshot import (
-    BatchFigures,
-    Budget,
-    LearnFigures,
-    PinnedEvent,
-    Result,
-    Snapshot,
-    StoreFigures,
-    Throughput,
-    Tuned,
-    Verdict,
-    WorkerFigures,
-)
+from dataclasses import replace
+
+import asyncplay.methods.figures  # noqa: F401  # every part is known
+from asyncplay.engine.figures import BatchFigures, StoreFigures
+from asyncplay.methods.selfplay.figures import LearnFigures
+from asyncplay.monitor.part import Part
+from asyncplay.monitor.snapshot import Budget, PinnedEvent, Result, Snapshot, Throughput, Tuned, WorkerFigures
+from asyncplay.monitor.verdict import Verdict
+
+
+def showing(shot: Snapshot, *parts: Part) -> Snapshot:
+    """The same with these parts, in place of those of the same names."""
+    return replace(shot, parts={**shot.parts, **{part.NAME: part for part in parts}})
+
 
 NEURAL = Snapshot(
     title="connect4, self-play",
@@ -24,29 +25,30 @@ NEURAL = Snapshot(
     throughput=Throughput(
         "rows", 12_345.6, (11_000.0, 12_000.0, 12_345.6), 9_000_000, "games", 5_151, 412.3, 16e3, False
     ),
-    batch=BatchFigures(
-        mean_rows=301.5,
-        histogram=((128, 0.25), (256, 0.5), (512, 0.25)),
-        wait_p50_ms=1.5,
-        wait_p95_ms=6.25,
-        fixed_ms=2.5,
-        per_row_us=55.5,
-        linger="integral",
-        why="won the last trial",
-        queued_rows=64,
-        device_share=0.72,
-        timeout="auto",
-        max_rows=1024,
-        extra_share=0.0,
-        spared_share=0.0,
-    ),
-    learn=LearnFigures(17, 425, 3.5, 1.234, 0.567, 250_000, 120_000.0, 2.5, 4.01, "steady", 0.25),
-    rounds=None,
+    parts={
+        "batch": BatchFigures(
+            mean_rows=301.5,
+            histogram=((128, 0.25), (256, 0.5), (512, 0.25)),
+            wait_p50_ms=1.5,
+            wait_p95_ms=6.25,
+            fixed_ms=2.5,
+            per_row_us=55.5,
+            linger="integral",
+            why="won the last trial",
+            queued_rows=64,
+            device_share=0.72,
+            timeout="auto",
+            max_rows=1024,
+            extra_share=0.0,
+            spared_share=0.0,
+        ),
+        "learn": LearnFigures(17, 425, 3.5, 1.234, 0.567, 250_000, 120_000.0, 2.5, 4.01, "steady", 0.25),
+        "store": StoreFigures(5_140, 35.5, 11, ""),
+    },
     workers=(
         WorkerFigures(0, "ready", 4243, 2_600, 6_200.0, 0, ""),
         WorkerFigures(1, "suspect", 4244, 2_551, 6_145.6, 1, "exit 7"),
     ),
-    store=StoreFigures(5_140, 35.5, 11, ""),
     results=(Result("random", 0.975, 0.93, 1.0), Result("version 12", 0.61, 0.5, 0.72)),
     budget=Budget("games", 5_151, 10_000, 706.0),
     event=PinnedEvent(1_794_830_400.0, "worker 1 died: exit 7; a new one starts in 0.1 s", True),
@@ -59,16 +61,7 @@ NEURAL = Snapshot(
 )
 """Everything that neural self-play shows."""
 
-SYNTHETIC = Snapshot(
-    **{
-        **{name: getattr(NEURAL, name) for name in Snapshot.__slots__},
-        "learn": None,
-        "store": None,
-        "results": (),
-        "budget": None,
-        "event": None,
-        "trials": (),
-        "log": (),
-    }
+SYNTHETIC = replace(
+    NEURAL, parts={"batch": NEURAL.parts["batch"]}, results=(), budget=None, event=None, trials=(), log=()
 )
 """What is left where nothing is learned."""

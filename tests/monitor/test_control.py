@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from looks import figures, look, settings
+from samples import figures, sample, settings
 from snapshots import NEURAL
 
 from asyncplay.errors import AsyncplayError, ConfigError
@@ -47,8 +47,8 @@ class Rig:
         begin_s = 0.0 if self.gauge.is_empty else self.gauge.last.at_s
         for tick in range(1, round(seconds / TICK_S) + 1):
             at_s = begin_s + tick * TICK_S
-            self.gauge.add(look(at_s, figures(int(1000 * at_s))))
-            self.trials.look(at_s, True)
+            self.gauge.add(sample(at_s, figures(int(1000 * at_s))))
+            self.trials.sampled(at_s, True)
 
     def _stop(self) -> None:
         self.stops += 1

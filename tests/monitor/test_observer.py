@@ -1,7 +1,7 @@
 """What is shown of a made-up run: its state, its budget, its settings; and that stopping wakes it first."""
 
 import pytest
-from looks import batches, figures, settings, worker
+from samples import batches, figures, settings, worker
 
 from asyncplay.monitor.gauge import TICK_S
 from asyncplay.monitor.log_tail import LogTail
@@ -32,12 +32,12 @@ class Rig:
         rows = int(1000 * (self.now_s - 100))
         crew = tuple(worker(number, rows=rows // 2, state=state) for number, state in enumerate(self.states))
         stats = batches(max(rows, 1), 10, [0.002], device_s=0.0)
-        return figures(rows, units=rows // 100, workers=crew, batch=stats)
+        return figures(rows, units=rows // 100, workers=crew, parts=(stats,))
 
     def go(self, seconds: float) -> None:
         for _ in range(round(seconds / TICK_S)):
             self.now_s += TICK_S
-            self.monitor.observer.look()
+            self.monitor.observer.sample()
 
 
 async def test_a_run_is_shown_even_before_the_first_look():

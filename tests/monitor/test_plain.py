@@ -6,11 +6,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-from snapshots import NEURAL, SYNTHETIC
+from snapshots import NEURAL, SYNTHETIC, showing
 
+from asyncplay.methods.mccfr.figures import RoundFigures
 from asyncplay.monitor import plain
 from asyncplay.monitor.metrics import metrics
-from asyncplay.monitor.snapshot import Result, RoundFigures
+from asyncplay.monitor.snapshot import Result
 
 
 def test_a_line_tells_all_that_matters_of_self_play():
@@ -22,7 +23,7 @@ def test_a_line_tells_all_that_matters_of_self_play():
 
 
 def test_a_line_tells_where_rows_came_from_unless_all_are_first_leaves():
-    shot = replace(NEURAL, batch=replace(NEURAL.batch, extra_share=0.012, spared_share=0.45))
+    shot = showing(NEURAL, replace(NEURAL.parts["batch"], extra_share=0.012, spared_share=0.45))
     assert "linger integral  extra leaves 1.2%  remembered 45.0%  version 17" in plain.line(shot)
     assert metrics(shot)["batch/extra_share"] == 0.012
     assert metrics(shot)["batch/spared_share"] == 0.45
@@ -35,14 +36,12 @@ def test_a_synthetic_load_says_that_its_device_is_simulated():
 
 
 def test_trouble_of_the_disk_is_on_the_line():
-    assert "store: disk full" in plain.line(replace(NEURAL, store=replace(NEURAL.store, trouble="disk full")))
+    assert "store: disk full" in plain.line(showing(NEURAL, replace(NEURAL.parts["store"], trouble="disk full")))
 
 
 def test_a_tabular_run_has_infosets_instead_of_batches():
     flow = replace(NEURAL.throughput, name="nodes", unit="iterations", limit_per_s=None)
-    shot = replace(
-        NEURAL, throughput=flow, batch=None, learn=None, results=(), rounds=RoundFigures(3, 90, 400, 288, -0.05, 0, 0)
-    )
+    shot = replace(NEURAL, throughput=flow, results=(), parts={"rounds": RoundFigures(3, 90, 400, 288, -0.05)})
     assert plain.line(shot).startswith(
         "iterations 5,151  iterations/min 412  nodes/s 12,346  infosets 288  device-bound"
     )

@@ -200,7 +200,7 @@ def test_trials_and_figures_of_a_run_are_kept_in_its_store(tmp_path):
     with running(folder, *words) as run:
 
         async def meddle(remote) -> str:
-            await look_until(remote, lambda shot: shot.learn.version > 0 and len(shot.throughput.history) > 4)
+            await look_until(remote, lambda shot: shot.parts["learn"].version > 0 and len(shot.throughput.history) > 4)
             outcome = await remote.act("set", "batch.max_rows=64")
             trial = await remote.trial(outcome.trial)
             assert (trial.state, trial.name) == ("done", "rows")

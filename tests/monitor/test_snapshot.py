@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from snapshots import NEURAL, SYNTHETIC
 
 from asyncplay.errors import WireError
-from asyncplay.monitor.snapshot import Snapshot, Verdict
+from asyncplay.monitor.snapshot import Snapshot
+from asyncplay.monitor.verdict import Verdict
 
 
 @pytest.mark.parametrize("snapshot", [NEURAL, SYNTHETIC])

@@ -85,8 +85,7 @@ def test_a_slow_game_is_named(tmp_path):
     words = load(slots=8, think_ms=500, device_ms=0.1, rows_per_s=1e6)
     with running(tmp_path / "run", *words) as run:
         shot = settles_on(run, "worker-bound: device busy")
-        assert shot.batch is not None
-        assert shot.batch.device_share < 0.1
+        assert shot.parts["batch"].device_share < 0.1
 
 
 def test_a_tight_limiter_is_named(tmp_path):
@@ -102,8 +101,7 @@ def test_a_slow_disk_is_named(tmp_path):
     words = [*TICTACTOE, "--store.queue-games", "16"]
     with running(tmp_path / "run", *words, entry=SLOW_DISK) as run:
         shot = settles_on(run, "disk-bound: play waits for the disk")
-        assert shot.store is not None
-        assert shot.store.commit_lag_ms > 1000
+        assert shot.parts["store"].commit_lag_ms > 1000
 
 
 def test_four_busy_foreign_processes_are_named(tmp_path):
@@ -131,7 +129,7 @@ async def watch_tuning(run: Running, *words: str) -> tuple[dict, list[tuple[floa
         looks.append((shot.elapsed_s, shot.throughput.total))
         if tuning is None and len(looks) > 1 and looks[-1][0] - looks[0][0] > 8:
             tuning = asyncio.create_task(asyncio.to_thread(tuned, run.folder, *words))
-        if changed_s is None and shot.batch is not None and shot.batch.timeout == "auto":
+        if changed_s is None and shot.parts["batch"].timeout == "auto":
             changed_s = shot.elapsed_s
         await asyncio.sleep(0.1)
     remote.close()

@@ -1,7 +1,7 @@
 """What a person may do to a run, and what is refused."""
 
 import pytest
-from looks import figures, look, settings
+from samples import figures, sample, settings
 
 from asyncplay.errors import ConfigError
 from asyncplay.monitor.gauge import TICK_S, Gauge
@@ -21,7 +21,7 @@ class Rig:
             stop=lambda: self.done.append("stop"),
         )
         for tick in range(40):
-            self.gauge.add(look(tick * TICK_S, figures(10 * tick)))
+            self.gauge.add(sample(tick * TICK_S, figures(10 * tick)))
 
 
 async def test_a_change_is_made_and_opens_a_trial():

@@ -5,7 +5,7 @@ import random
 from dataclasses import asdict, replace
 
 import pytest
-from looks import batches, figures, gauge_of, look
+from samples import batches, figures, gauge_of, sample
 
 from asyncplay.monitor.gauge import TICK_S, Gauge
 from asyncplay.monitor.trial import LEAST_S, SETTLE_S, WINDOW_S, Trial, Trials, compare, describe, measured, student
@@ -71,15 +71,16 @@ def test_a_trial_survives_the_socket():
 
 
 def test_waits_are_compared_window_by_window():
-    def looks(wait_s: float, *, old: list[float]):
-        first, last = figures(0, batch=batches(1, 1, old)), figures(900, batch=batches(1, 1, [*old, *[wait_s] * 90]))
+    def samples(wait_s: float, *, old: list[float]):
+        first = figures(0, parts=(batches(1, 1, old),))
+        last = figures(900, parts=(batches(1, 1, [*old, *[wait_s] * 90]),))
         return [
-            look(0.0, first),
-            *(look(at, figures(100 * at, batch=first.batch)) for at in range(1, 9)),
-            look(9.0, last),
+            sample(0.0, first),
+            *(sample(at, figures(100 * at, parts=first.parts)) for at in range(1, 9)),
+            sample(9.0, last),
         ]
 
-    trial = measured(Trial(1, "", "open"), looks(0.001, old=[5.0]), looks(0.004, old=[5.0] * 500))
+    trial = measured(Trial(1, "", "open"), samples(0.001, old=[5.0]), samples(0.004, old=[5.0] * 500))
     assert trial.wait_ms == pytest.approx(3.0, rel=0.2)
 
 
@@ -94,8 +95,8 @@ class Rig:
         for _ in range(round(seconds / TICK_S)):
             self.now_s += TICK_S
             self.total += int(rows_per_s * TICK_S)
-            self.gauge.add(look(self.now_s, figures(self.total)))
-            self.trials.look(self.now_s, is_settled)
+            self.gauge.add(sample(self.now_s, figures(self.total)))
+            self.trials.sampled(self.now_s, is_settled)
 
     def change(self, before: str, after: str, key: str = "batch.timeout_ms") -> int:
         return self.trials.begin({key: (before, after)}, self.now_s)
@@ -130,7 +131,7 @@ def test_the_window_before_leaves_out_what_was_unsettled():
 
 
 def test_a_single_slice_after_a_change_says_nothing():
-    before = [look(at * TICK_S, figures(100 * at)) for at in range(20)]
+    before = [sample(at * TICK_S, figures(100 * at)) for at in range(20)]
     assert measured(Trial(1, "", "open"), before, before[:3]).state == "void"
     assert measured(Trial(1, "", "open"), before, before[:5]).state == "done"
 

@@ -12,10 +12,10 @@ from pydantic import Field
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint, Count, State
 from asyncplay.errors import AsyncplayError
+from asyncplay.methods.mccfr.figures import LATEST_UTILITIES, RoundFigures
 from asyncplay.methods.mccfr.round_size import Effort
 from asyncplay.methods.mccfr.rounds import Rounds
 from asyncplay.payloads import Array
-from asyncplay.stats import LATEST_VALUES, RoundStats
 
 KIND = "tabular"
 
@@ -24,7 +24,7 @@ KIND = "tabular"
 class TableProgress:
     """Nothing yet, unless it was read."""
 
-    stats: RoundStats = field(default_factory=RoundStats)
+    stats: RoundFigures = field(default_factory=RoundFigures)
     latest: Effort = field(default_factory=Effort)
     period: int = 0
     next_unit: int = 0
@@ -32,7 +32,7 @@ class TableProgress:
 
 
 class CountsState(State):
-    """What ``RoundStats`` counts."""
+    """What ``RoundFigures`` counts."""
 
     iterations: Count
     nodes: Count
@@ -63,8 +63,7 @@ class TabularState(State):
 def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
     """``arrays`` are copies of the table as it is now."""
     next_unit, owed = rounds.position()
-    counts = asdict(rounds.stats)
-    utilities = np.array(counts.pop("utilities"))
+    counts = {name: getattr(rounds.stats, name) for name in CountsState.model_fields}
     state = {
         "kind": KIND,
         "counts": counts,
@@ -73,7 +72,7 @@ def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
         "next_unit": next_unit,
         "owed": owed,
     }
-    return Checkpoint({**arrays, "utilities": utilities}, state)
+    return Checkpoint({**arrays, "utilities": np.array(rounds.stats.utilities)}, state)
 
 
 def read(snapshot: Checkpoint) -> TableProgress:
@@ -81,9 +80,9 @@ def read(snapshot: Checkpoint) -> TableProgress:
     if snapshot.state.get("kind") != KIND:
         raise AsyncplayError("the checkpoint is not of a run that solves by table")
     state = checkpoint.understand(TabularState, snapshot)
-    stats = RoundStats(**state.counts.model_dump())
+    stats = RoundFigures(**state.counts.model_dump())
     utilities = array_of(snapshot, "utilities", np.float64, None)
-    stats.utilities = deque(utilities.tolist(), maxlen=LATEST_VALUES)
+    stats.utilities = deque(utilities.tolist(), maxlen=LATEST_UTILITIES)
     ends = [0, *(first + count for first, count in state.owed)]
     if any(first < end for (first, _), end in zip(sorted(state.owed), sorted(ends), strict=False)):
         raise checkpoint.unfit("owed iterations overlap")

@@ -21,9 +21,9 @@ from asyncplay.engine.supervise import Member
 from asyncplay.engine.work import Assignment, Desk, Work, unwanted
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
+from asyncplay.methods.mccfr.figures import RoundFigures
 from asyncplay.methods.mccfr.messages import Delta, Merged
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize
-from asyncplay.stats import RoundStats
 from asyncplay.wire.messages import JobResult, Message
 
 ROLE = "traverse"
@@ -119,7 +119,7 @@ class Rounds:
     discount: Callable[[int], None] | None = None  # of the whole table, by number; workers do the same to theirs
     most: Callable[[Piece], Most] = lambda piece: Most()  # what a piece can bring
     on_merged: Callable[[], None] = lambda: None
-    stats: RoundStats = field(default_factory=RoundStats)
+    stats: RoundFigures = field(default_factory=RoundFigures)
     latest: Effort = field(default_factory=Effort)
     period: int = 0  # discounts so far
     _shares: deque[int] = field(init=False, default_factory=deque)  # sizes of pieces not issued yet

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -147,7 +147,7 @@ class MccfrRun:
             unit="iterations",
             units=stats.iterations,
             workers=tuple(self.engine.supervisor.stats()),
-            rounds=replace(stats),
+            parts=(stats,),
             results=results,
             holds=frozenset(self.engine.work.holds),
         )
@@ -159,7 +159,7 @@ class MccfrRun:
             f"{stats.infosets:,} of {self.game.n_infosets:,} infosets; "
             f"{stats.bytes_in / max(stats.rows_in, 1):.1f} bytes a touched row in, "
             f"{stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
-            f"utility {stats.utility:+.4f}{self._nash_conv()}"
+            f"utility {stats.mean_utility:+.4f}{self._nash_conv()}"
         ]
 
     def _nash_conv(self) -> str:

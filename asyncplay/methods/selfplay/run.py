@@ -153,9 +153,7 @@ class SelfplayRun:
             unit="games",
             units=self.engine.ledger.books.done,
             workers=tuple(self.engine.supervisor.stats()),
-            batch=stats,
-            train=self.trainer.stats(),
-            store=self.recorder.stats(),
+            parts=(stats, self.trainer.stats(), self.recorder.stats()),
             results=tuple(
                 Result(f"vs {name}", result.score, result.low, result.high, result.points)
                 for name, result in self._arena.state.results.items()
@@ -287,7 +285,7 @@ class SelfplayRun:
 
     def _micro_s(self) -> float:
         stats = self.engine.evaluator.stats()
-        return MICRO_BATCHES * (stats.fixed_s + stats.per_row_s * stats.mean_batch)
+        return MICRO_BATCHES * (stats.fixed_s + stats.per_row_s * (stats.rows / max(stats.batches, 1)))
 
     def _published(self, version: int, weights: Weights) -> None:
         self._latest = weights

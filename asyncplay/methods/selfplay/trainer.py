@@ -13,16 +13,15 @@ import numpy as np
 from asyncplay.data.replay import Replay, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Limiter
+from asyncplay.methods.selfplay.figures import LearnFigures
 from asyncplay.model.backend import Backend, Prepared
 from asyncplay.model.learner import Learner, LearnerState, StepReport
 from asyncplay.model.weights import Weights, distance
 from asyncplay.payloads import Examples, Ints
-from asyncplay.stats import TrainStats
 
 LEAST_MICRO_ROWS = 64  # a resnet's row takes 4 to 10 % longer in parts of 64, 12 to 44 % in parts of 32
 LOCKSTEP_MICRO_ROWS = 256
 FADE = 0.75  # what each step leaves of the training time per row that was measured before
-RATE_STEPS = 32  # over which steps/s are counted
 
 Result = TypeVar("Result")
 
@@ -110,7 +109,6 @@ class Trainer:
         self._is_running = False
         self._micro_rows, self._per_row_s = 0, 0.0
         self._report, self._rows = StepReport(learner.steps, 0, 0.0, 0.0, 0.0, 0.0), learner.rows
-        self._ended_s: deque[float] = deque(maxlen=RATE_STEPS + 1)
         self._version_lag = 0.0
         lane.attach(self, share=1.0, is_first=is_lockstep)
 
@@ -159,18 +157,14 @@ class Trainer:
         result: Result = await self._queue([work])
         return result
 
-    def stats(self) -> TrainStats:
+    def stats(self) -> LearnFigures:
         counts, report = self._limiter.state(), self._report
-        elapsed_s = self._ended_s[-1] - self._ended_s[0] if self._ended_s else 0.0
-        return TrainStats(
+        return LearnFigures(
             version=self.version,
             steps=report.step,
             rows=self._rows,
-            steps_per_s=(len(self._ended_s) - 1) / elapsed_s if elapsed_s > 0 else 0.0,
             policy_loss=report.policy_loss,
             value_loss=report.value_loss,
-            gradient_norm=report.gradient_norm,
-            learning_rate=report.learning_rate,
             micro_rows=self._micro_rows,
             device_s=self._lane.busy_s(self),
             inserted_rows=counts.inserted,
@@ -178,6 +172,7 @@ class Trainer:
             age_rows=self._replay.age_rows,
             version_lag=self._version_lag,
             sampled_rows=counts.sampled,
+            samples_per_insert=counts.sampled / max(counts.inserted, 1),
             balance=self._limiter.balance.value,
         )
 
@@ -231,7 +226,6 @@ class Trainer:
         busy_s = self._lane.busy_s(self)
         report, weights = await self._queue([*early, lambda: self._finish_step(last)])
         self._report, self._rows = report, self._rows + report.rows
-        self._ended_s.append(self._clock())
         per_row_s = (self._lane.busy_s(self) - busy_s) / report.rows
         self._per_row_s = FADE * self._per_row_s + (1 - FADE) * per_row_s if self._per_row_s else per_row_s
 

@@ -74,7 +74,7 @@ class SyntheticRun:
             unit="rows",
             units=self.engine.ledger.books.done,
             workers=tuple(self.engine.supervisor.stats()),
-            batch=stats,
+            parts=(stats,),
             limit_per_s=max_rows / done_at(self._device, 0.0, 0.0, max_rows),
             device="sim",
             holds=frozenset(self.engine.work.holds),

@@ -1,0 +1,56 @@
+"""What a tabular run shows of its rounds."""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Self
+
+from asyncplay.config.live import LiveSettings
+from asyncplay.monitor.part import Figure, Part, count
+
+LATEST_UTILITIES = 10_000  # pieces that the moving average is of
+
+
+@dataclass(slots=True)
+class RoundFigures(Part):
+    """How a tabular run proceeds; counts since it began, resumes included."""
+
+    NAME = "rounds"
+    TITLE = "rounds"
+    RANK = 4
+
+    pieces: Annotated[int, Figure("counter", "pieces", "pieces", count)] = 0
+    """Pieces of work that came back and were merged."""
+
+    iterations: Annotated[int, Figure("counter", "iterations", "iterations", count)] = 0
+    """Iterations of those pieces."""
+
+    nodes: Annotated[int, Figure("counter", "nodes", "nodes", count)] = 0
+    """Nodes visited for them."""
+
+    infosets: Annotated[int, Figure("gauge", "infosets", "infosets", count, line="infosets {:,}")] = 0
+    """Infosets of the table that were ever changed."""
+
+    utility: Annotated[float, Figure("gauge", "points", "utility", "{:+.4f}".format)] = 0.0
+    """Utility of the first player, moving average."""
+
+    bytes_in: Annotated[int, Figure("counter", "bytes")] = 0
+    """Bytes of changes from workers."""
+
+    bytes_out: Annotated[int, Figure("counter", "bytes")] = 0
+    """Bytes of merged changes to workers."""
+
+    rows_in: int = 0  # touched infosets that workers reported
+    rows_out: int = 0  # infosets that were sent to workers
+    utilities: deque[float] = field(
+        default_factory=lambda: deque(maxlen=LATEST_UTILITIES)
+    )  # of the first player, by piece
+
+    @property
+    def mean_utility(self) -> float:
+        return sum(self.utilities) / max(len(self.utilities), 1)
+
+    def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
+        return replace(self, utility=self.mean_utility)
+
+    def still(self) -> Self:
+        return replace(self)

@@ -1,0 +1,78 @@
+"""What self-play shows of its learner."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
+from asyncplay.config.live import LiveSettings
+from asyncplay.monitor.part import Figure, Part, Plot, count, per_s
+from asyncplay.monitor.verdict import Strain
+
+LOSS = Plot("loss", "Loss", "this run trains no network")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnFigures(Part):
+    """How the network learns. Losses, age and lag are those of the last step."""
+
+    NAME = "learn"
+    TITLE = "learning"
+    RANK = 4
+
+    version: Annotated[int, Figure("gauge", "versions", "version", "{:,}".format, line="version {}")] = 0
+    """Version of the weights that answer."""
+
+    steps: Annotated[int, Figure("counter", "steps", "steps", count)] = 0
+    """Training steps since the run began."""
+
+    steps_per_s: Annotated[float, Figure("gauge", "steps/s", "", lambda rate: f", {count(rate)}/s")] = 0.0
+    """Training steps a second."""
+
+    policy_loss: Annotated[
+        float,
+        Figure("gauge", "nats", "policy loss", "{:.3f}".format, line="loss {:.3f}+{value_loss:.3f}", plot=LOSS),
+    ] = 0.0
+    """Cross-entropy of the policy."""
+
+    value_loss: Annotated[float, Figure("gauge", "squares", "value loss", "{:.3f}".format, plot=LOSS)] = 0.0
+    """Squared error of the value."""
+
+    window_rows: Annotated[
+        int, Figure("gauge", "rows", "replay", count, line="replay {:,} x{samples_per_insert:.1f}")
+    ] = 0
+    """Examples in the replay window."""
+
+    age_rows: Annotated[float, Figure("gauge", "rows", "age", lambda rows: f"{count(rows)} rows")] = 0.0
+    """Mean number of examples that came after a drawn one."""
+
+    version_lag: Annotated[float, Figure("gauge", "versions", "lag", "{:.1f} versions".format)] = 0.0
+    """Mean number of versions since a drawn example was played."""
+
+    samples_per_insert: Annotated[float, Figure("gauge", "samples", "samples/insert", "{:.1f}".format)] = 0.0
+    """How often an example was drawn, on average over the run."""
+
+    balance: Annotated[str, Figure("text", "", "limiter", str, line="{}")] = ""
+    """Which of play and training waits for the other."""
+
+    device_share: Annotated[float, Figure("gauge", "share", "device trains", "{:.0%}".format)] = 0.0
+    """Share of the time in which the device trains."""
+
+    rows: int = 0  # trained on, each as often as it was drawn
+    micro_rows: int = 0  # of the parts in which a step goes to the device
+    device_s: float = 0.0  # time that the device spent on training
+    inserted_rows: int = 0
+    sampled_rows: int = 0
+
+    def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
+        return replace(
+            self,
+            steps_per_s=per_s(then.steps, self.steps, seconds),
+            device_share=per_s(then.device_s, self.device_s, seconds),
+        )
+
+    def strain(self, strain: Strain) -> Strain:
+        """Training takes its share of the device beside inference."""
+        whole = (strain.device_share or 0.0) + self.device_share
+        return strain._replace(
+            device_share=None if strain.device_share is None else whole,
+            training_share=self.device_share / whole if whole else 0.0,
+        )
