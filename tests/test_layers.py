@@ -33,7 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "methods": {"engine", "monitor", "model", "rundir", "data", "pools", "worker", "agents", "solve", "search"}
     | {"games", "wire", "config"},
     "rating": {"methods", "engine", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},
-    "archive": {"rundir", "data", "search", "games", "config"},
+    "archive": {"monitor", "rundir", "data", "search", "games", "config"},
     "console": {"monitor", "config"},
     "doctor": {"methods", "engine", "model", "rundir", "data", "pools", "worker", "games", "wire", "config"},
 }

@@ -11,6 +11,7 @@ def report(run: Path, *, out: Path | None = None) -> int:
     out
         The file to write; without it, report.html in the run's folder.
     """
+    import asyncplay.methods.figures  # noqa: F401  # the page has the plots that every method declares
     from asyncplay.archive.report.page import write_report
     from asyncplay.cli.output import say
 

@@ -101,6 +101,16 @@ def ranked() -> list[type[Part]]:
     return sorted(PARTS.values(), key=lambda kind: (kind.RANK, kind.NAME))
 
 
+def plots() -> dict[Plot, dict[str, str]]:
+    """The declared plots of the report, with the names and units of their metrics."""
+    found: dict[Plot, dict[str, str]] = {}
+    for kind in ranked():
+        for name, figure in kind.FIGURES.items():
+            if figure.plot is not None:
+                found.setdefault(figure.plot, {})[f"{kind.NAME}/{name}"] = figure.unit
+    return found
+
+
 def per_s(then: float, now: float, seconds: float) -> float:
     """The rate of a count; 0 where it fell or no time passed."""
     return max(now - then, 0.0) / seconds if seconds > 0 else 0.0

@@ -12,7 +12,7 @@ from snapshots import NEURAL, showing
 from asyncplay.console.picture import Opened, draw
 from asyncplay.monitor import part, plain
 from asyncplay.monitor.metrics import metrics
-from asyncplay.monitor.part import PARTS, Figure, Part, count, per_s, ranked
+from asyncplay.monitor.part import PARTS, Figure, Part, Plot, count, per_s, plots, ranked
 from asyncplay.monitor.snapshot import Snapshot
 
 
@@ -37,13 +37,16 @@ def test_the_parts_are_known_in_the_order_in_which_they_are_shown():
 @pytest.fixture
 def thermal(monkeypatch) -> Part:
     """A part that no other code knows."""
+    heat = Plot("heat", "Heat", "this device has no sensor")
     monkeypatch.setattr(part, "PARTS", dict(PARTS))
 
     @dataclass(frozen=True, slots=True)
     class ThermalFigures(Part):
         NAME, TITLE, RANK = "thermal", "heat", 4
 
-        hottest_c: Annotated[float, Figure("gauge", "C", "hottest", "{:.1f} C".format, line="heat {:.1f} C")] = 0.0
+        hottest_c: Annotated[
+            float, Figure("gauge", "C", "hottest", "{:.1f} C".format, line="heat {:.1f} C", plot=heat)
+        ] = 0.0
         throttles: Annotated[int, Figure("counter", "times", "throttled", count, hides_zero=True)] = 0
         sensor: Annotated[str, Figure("text", "")] = ""
         readings: int = 0
@@ -56,6 +59,11 @@ def test_a_new_figure_needs_no_more_than_its_declaration(thermal):
     assert metrics(shot).items() >= {"thermal/hottest_c": 81.25, "thermal/throttles": 0.0}.items()
     assert json.loads(plain.json_line(shot))["thermal/hottest_c"] == 81.25
     assert "steady  heat 81.2 C  random" in plain.line(shot)
+    assert [(plot.title, units) for plot, units in plots().items()] == [
+        ("Batch sizes", {"batch/mean_rows": "rows"}),
+        ("Loss", {"learn/policy_loss": "nats", "learn/value_loss": "squares"}),
+        ("Heat", {"thermal/hottest_c": "C"}),
+    ]
     facts = json.loads(shot.to_json())
     assert facts["thermal"] == {"hottest_c": 81.25, "throttles": 0, "sensor": "die"}
     assert Snapshot.from_json(shot.to_json()) == showing(NEURAL, replace(thermal, readings=0))

@@ -9,6 +9,7 @@ from asyncplay.archive.report.gather import Material, gather
 from asyncplay.archive.report.plots import bar_plot, line_plot, mark_plot
 from asyncplay.archive.summary import as_lines, clock
 from asyncplay.errors import AsyncplayError
+from asyncplay.monitor.part import plots
 from asyncplay.rundir.layout import refuse_own
 
 LATEST_EVENTS = 40
@@ -92,8 +93,10 @@ def panels(material: Material) -> list[Card]:
     """All plots, in the order of the page."""
     none, no_games = "nothing was recorded", "no games yet"
     flow, work = source.flow_of(material, "_per_s"), source.flow_of(material, "_per_min")
-    batches = source.lines_of(material, "batch/mean_rows")
-    losses = source.lines_of(material, "learn/policy_loss", "learn/value_loss")
+    figures = [
+        Card(title, line_plot(key, source.lines_of(material, *units), unit=", ".join(units.values()), nothing=nothing))
+        for (key, title, nothing), units in plots().items()
+    ]
     strengths, no_strengths = source.strengths_of(material), "no arena and no exploitability yet"
     seats, ends = source.seats_of(material), source.ends_of(material)
     trials, no_trials = source.trials_of(material), "no setting was changed while it ran"
@@ -101,8 +104,7 @@ def panels(material: Material) -> list[Card]:
     return [
         Card("Throughput", line_plot("throughput", flow, unit="per s", nothing=none)),
         Card("Work done", line_plot("work", work, unit="per min", nothing=none)),
-        Card("Batch sizes", line_plot("batches", batches, unit="rows", nothing="this run asks no network")),
-        Card("Loss", line_plot("loss", losses, unit="nats, squares", nothing="this run trains no network")),
+        *figures,
         Card("Strength", mark_plot("strength", strengths, unit="", nothing=no_strengths)),
         Card("Win rate by seat, 95 % intervals", bar_plot("seats", seats, unit="share", nothing=no_games)),
         Card("How games end", bar_plot("ends", ends, unit="games", nothing=no_games)),
