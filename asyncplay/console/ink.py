@@ -1,6 +1,6 @@
 """Small marks that pictures of a run are made of: figures, bars, lines of a given width.
 
-A line is a list of rich's segments. Tables and panels of rich would look much the same, but took 11.5 instead of .7 ms
+A line is a list of rich's segments. Tables and panels of rich would look much the same, but took 11.5 instead of 0.7 ms
 a picture at 140x45, four times a second, from the processors that play.
 """
 
@@ -36,16 +36,16 @@ def fit(content: Line, width: int) -> Line:
 
 def wrap(text: str, width: int, most: int) -> list[str]:
     """Break at blanks into at most ``most`` lines; what does not fit ends in an ellipsis."""
-    rows: list[str] = [""]
+    texts: list[str] = [""]
     for word in text.split():
-        joined = f"{rows[-1]} {word}".strip()
-        if len(joined) <= width or not rows[-1]:
-            rows[-1] = joined
+        joined = f"{texts[-1]} {word}".strip()
+        if len(joined) <= width or not texts[-1]:
+            texts[-1] = joined
         else:
-            rows.append(word)
-    if len(rows) > most:
-        rows[most - 1] = " ".join(rows[most - 1 :])
-    return [short(row, width) for row in rows[:most]]
+            texts.append(word)
+    if len(texts) > most:
+        texts[most - 1] = " ".join(texts[most - 1 :])
+    return [short(text, width) for text in texts[:most]]
 
 
 def short(text: str, width: int) -> str:
@@ -62,7 +62,7 @@ def chart(values: Sequence[float], width: int, height: int) -> list[str]:
     top = max(shown, default=0.0)
     steps = height * len(BLOCKS)
     levels = [max(math.ceil(value / top * steps), 1) if top > 0 else 1 for value in shown]
-    return ["".join(_cell(level - row * len(BLOCKS)) for level in levels) for row in reversed(range(height))]
+    return ["".join(_cell(level - below * len(BLOCKS)) for level in levels) for below in reversed(range(height))]
 
 
 def _cell(level: int) -> str:

@@ -9,7 +9,7 @@ GAP = 2
 
 
 class Panel(NamedTuple):
-    """A titled block of lines. ``least`` of them make sense alone; the lowest ``rank`` goes last."""
+    """A titled block of lines. ``least`` of them make sense alone; the panel of the lowest ``rank`` is folded last."""
 
     title: str
     rank: int
@@ -18,7 +18,7 @@ class Panel(NamedTuple):
 
 
 def share_out(wants: Sequence[tuple[int, int, int]], room: int) -> list[int]:
-    """Divide ``room`` among (rank, least, most): by rank, first everybody's least, then up to the most."""
+    """Divide ``room`` among (rank, least, most): by rank, first the least of each, then up to the most."""
     given = [0] * len(wants)
     order = sorted(range(len(wants)), key=lambda place: wants[place][0])
     for place in order:

@@ -38,7 +38,7 @@ def throughput(shot: Snapshot, width: int) -> Panel:
         cells.append(("left", "?" if shot.budget.eta_s is None else duration(shot.budget.eta_s)))
     lines = [
         line((f"{count(speed.per_s)} {speed.name}/s", BOLD), of_limit),
-        *(line((row, GOOD)) for row in chart(speed.history, width, TALL if width >= WIDE else 1)),
+        *(line((bars, GOOD)) for bars in chart(speed.history, width, TALL if width >= WIDE else 1)),
         *pairs(width, cells),
     ]
     return Panel("throughput", 1, 2, lines)
@@ -73,8 +73,8 @@ def histogram(label: str, shares: Sequence[tuple[int, float]], width: int) -> Pa
     title = f"{label}: {share:.0%} in {edge // 2 + 1:,}-{edge:,}"
     common = [edge.bit_length() for edge, share in shares if share >= RARE]
     edges = [1 << (length - 1) for length in range(min(common), max(common) + 1)][-(width // CELL) :]
-    rows = chart([dict(shares).get(edge, 0.0) for edge in edges], len(edges), SIZES_TALL)
-    bars = [line(("".join(f"{cell * (CELL - 1)} " for cell in row), GOOD)) for row in rows]
+    drawn = chart([dict(shares).get(edge, 0.0) for edge in edges], len(edges), SIZES_TALL)
+    bars = [line(("".join(f"{cell * (CELL - 1)} " for cell in cells), GOOD)) for cells in drawn]
     names = [str(edge) if edge < 1024 else f"{edge // 1024}k" for edge in edges]
     return Panel(
         title,

@@ -25,12 +25,12 @@ class Opened(NamedTuple):
     is_owner: bool = True  # q stops the run, not only the view of it
 
 
-def draw(shot: Snapshot, opened: Opened, columns: int, rows: int) -> Frame:
-    """Exactly ``rows`` lines of ``columns`` cells. The head and the last lines stay, whatever is folded."""
+def draw(shot: Snapshot, opened: Opened, columns: int, height: int) -> Frame:
+    """Exactly ``height`` lines of ``columns`` cells. The head and the last lines stay, whatever is folded."""
     title = f" {shot.title}  {duration(shot.elapsed_s)}  {shot.state} "
     rest = columns - len(title) - 1
     top = [line((title, HEADLINE + BOLD), (short(shot.folder, max(rest, 0)).rjust(rest) + " ", HEADLINE))]
-    top += [line((row, HOT + BOLD)) for row in wrap(str(shot.verdict), columns, 2 if rows >= 8 else 1)]
+    top += [line((text, HOT + BOLD)) for text in wrap(str(shot.verdict), columns, 2 if height >= 8 else 1)]
     event, bottom = shot.event, []
     if event is not None and (event.is_error or not opened.said):
         bottom.append(line((short(event.text, columns), BAD if event.is_error else DIM)))
@@ -39,8 +39,8 @@ def draw(shot: Snapshot, opened: Opened, columns: int, rows: int) -> Frame:
     leaving = "stop" if opened.is_owner else "leave"
     hint = HINT + leaving if len(HINT + leaving) <= columns else f"? help  q {leaving}"
     bottom = [*(bottom or [line()]), line((hint, DIM))]
-    middle = _middle(shot, opened, columns, max(rows - len(top) - len(bottom), 0))
-    return Frame(fit(content, columns) for content in [*top, *middle, *bottom][:rows])
+    middle = _middle(shot, opened, columns, max(height - len(top) - len(bottom), 0))
+    return Frame(fit(content, columns) for content in [*top, *middle, *bottom][:height])
 
 
 def _middle(shot: Snapshot, opened: Opened, columns: int, room: int) -> list[Line]:

@@ -20,8 +20,8 @@ class Terminal:
     """The screen and the keyboard.
 
     Lifetime: from ``enter`` to ``leave``, any number of times; doing either twice does no harm. Two threads serve it
-    in between. One reads keys: under uvloop ``add_reader`` would make the terminal non-blocking for everybody. One
-    writes frames, so that a terminal which takes nothing (Ctrl-S) holds up nobody. Limit: while a frame is being
+    in between. One reads keys: under uvloop ``add_reader`` would make the terminal non-blocking for all processes. One
+    writes frames, so that a terminal which takes nothing (Ctrl-S) holds up no other task. Limit: while a frame is being
     written, newer ones are dropped. End: the settings are those of before, on the screen of before.
     """
 
@@ -40,9 +40,9 @@ class Terminal:
 
     @property
     def is_ours(self) -> bool:
-        """Whether we are in the foreground; who touches the terminal from behind is stopped by the system.
+        """Whether we are in the foreground; the system stops a background process that touches the terminal.
 
-        Of a terminal that does not control us there is no behind.
+        A terminal that does not control us has no background.
         """
         try:
             return os.tcgetpgrp(self._keyboard) == os.getpgrp()
@@ -95,41 +95,40 @@ class Terminal:
         self._lines = list(lines)
 
     def forget(self) -> None:
-        """The next frame is painted whole: somebody else has written here, or the size has changed."""
+        """The next frame is painted whole: another program has written here, or the size has changed."""
         self._lines = []
 
 
 def difference(before: Sequence[str], after: Sequence[str]) -> str:
     """Return what turns one frame into the next; a frame of another height is written whole."""
     if len(before) != len(after):
-        return "\x1b[2J" + "".join(_line(row, text) for row, text in enumerate(after))
-    changed = (row for row, text in enumerate(after) if before[row] != text)
-    return "".join(_line(row, after[row]) for row in changed)
+        return "\x1b[2J" + "".join(_line(number, text) for number, text in enumerate(after))
+    return "".join(_line(number, text) for number, text in enumerate(after) if before[number] != text)
 
 
-def _line(row: int, text: str) -> str:
-    return f"\x1b[{row + 1};1H{text}\x1b[0m\x1b[K"
+def _line(number: int, text: str) -> str:
+    return f"\x1b[{number + 1};1H{text}\x1b[0m\x1b[K"
 
 
 class _Reader:
-    """Reads keys in a thread until told to end; it waits for a key or for that word, and for nothing else."""
+    """Reads keys in a thread until ``end``, which wakes it through a pipe."""
 
     def __init__(self, keyboard: int, on_key: OnKey, on_hangup: Callable[[], None]) -> None:
         self._keyboard, self._on_key, self._on_hangup = keyboard, on_key, on_hangup
-        self._ear, self._mouth = os.pipe()
+        self._wake_reader, self._wake_writer = os.pipe()
         self._thread = threading.Thread(target=self._read, name="keys", daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        os.write(self._mouth, b".")
+        os.write(self._wake_writer, b".")
         self._thread.join()
-        os.close(self._ear)
-        os.close(self._mouth)
+        os.close(self._wake_reader)
+        os.close(self._wake_writer)
 
     def _read(self) -> None:
         while True:
-            ready, _, _ = select.select([self._keyboard, self._ear], [], [])
-            if self._ear in ready:
+            ready, _, _ = select.select([self._keyboard, self._wake_reader], [], [])
+            if self._wake_reader in ready:
                 return
             typed = b""
             with contextlib.suppress(OSError):  # the terminal is gone
@@ -147,7 +146,7 @@ def keys_in(typed: bytes) -> str:
 
 
 class _Writer:
-    """Writes one piece after another in a thread; the pieces wait in no queue, whoever writes looks first."""
+    """Writes one piece after another in a thread; there is no queue: a writer checks ``is_busy`` first."""
 
     def __init__(self, screen: int) -> None:
         self._screen = screen

@@ -1,4 +1,4 @@
-"""The console as a service: looks at a run four times a second, paints it, and passes the person's keys on."""
+"""The console as a service: draws a run four times a second, and turns keys into requests."""
 
 import asyncio
 import os
@@ -146,7 +146,7 @@ class View:
         self._changed.set()
 
     def _suspend(self) -> None:
-        """Ctrl-Z: give the terminal back, then stop as everybody does; what follows happens after SIGCONT."""
+        """Ctrl-Z: give the terminal back, then stop as any process does; what follows happens after SIGCONT."""
         self._terminal.leave()
         self._loop.remove_signal_handler(signal.SIGTSTP)
         signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)

@@ -48,14 +48,14 @@ class Control:
         """Listen until cancelled."""
         loop = asyncio.get_running_loop()
         try:
-            ear = listen(self.folder)
+            listener = listen(self.folder)
         except OSError as error:
             log.warning("nobody can watch or tune this run from another terminal: %s", error)
             on_listening()
             return
-        door = self.folder / address.NAME
-        ours = os.lstat(door)
-        server = await loop.create_unix_server(lambda: Peer(self), sock=ear)
+        path = self.folder / address.NAME
+        ours = os.lstat(path)
+        server = await loop.create_unix_server(lambda: Peer(self), sock=listener)
         try:
             on_listening()
             await loop.create_future()
@@ -64,8 +64,8 @@ class Control:
             for peer in list(self.peers):
                 peer.hang_up()
             with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.lstat(door), ours):  # not that of another run, where this folder was before
-                    door.unlink()
+                if os.path.samestat(os.lstat(path), ours):  # another run may be where this folder was
+                    path.unlink()
 
 
 class Peer(asyncio.Protocol):
@@ -76,7 +76,6 @@ class Peer(asyncio.Protocol):
         self._heard = b""
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._forget: Callable[[], None] = lambda: None  # takes back that we wait for a trial
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -90,7 +89,7 @@ class Peer(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._control.peers.discard(self)
-        self._forget()
+        self._control.trials.forget(self._answer_trial)
         if self._timer is not None:
             self._timer.cancel()
 
@@ -141,8 +140,8 @@ class Peer(asyncio.Protocol):
             raise ConfigError(f"there is no trial {argument!r}")
         if self._timer is not None:
             self._timer.cancel()
-        self._forget()
-        self._forget = self._control.trials.when_ended(number, self._answer_trial)
+        self._control.trials.forget(self._answer_trial)
+        self._control.trials.when_ended(number, self._answer_trial)
 
     def _answer_trial(self, trial: Trial) -> None:
         self._restart_timer()
@@ -172,11 +171,11 @@ def listen(folder: Path) -> socket.socket:
             raise AsyncplayError(f"{folder}: another run goes on here")
         log.warning("the run before this one ended without a word; its socket is replaced")
         (folder / address.NAME).unlink()
-    ear = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    ear.setblocking(False)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.setblocking(False)
     with tempfile.TemporaryDirectory(prefix="control-", dir=folder) as private:
         with address.short_path(Path(private)) as path:
-            ear.bind(path)
+            listener.bind(path)
             os.chmod(path, 0o600)
         os.rename(Path(private) / address.NAME, folder / address.NAME)
-    return ear
+    return listener

@@ -11,7 +11,7 @@ from asyncplay.monitor.snapshot import RESULTS_RANK, Snapshot
 
 
 def wants_console(environment: Mapping[str, str], *, headless: bool, json_lines: bool) -> bool:
-    """Only where a person looks at a terminal that can do it."""
+    """Only on a terminal that can show it, where a person sees it."""
     is_told_off = headless or json_lines or environment.get("CI", "") not in ("", "0", "false")
     is_dumb = environment.get("TERM", "") in ("", "dumb")
     return not (is_told_off or is_dumb) and sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()

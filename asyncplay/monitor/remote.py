@@ -85,14 +85,14 @@ class Remote:
 
     def _read(self, answer: bytes) -> dict[str, Any]:
         try:
-            words = json.loads(answer)
+            facts = json.loads(answer)
         except (ValueError, RecursionError):
-            words = None
-        if not isinstance(words, dict):
+            facts = None
+        if not isinstance(facts, dict):
             raise WireError(f"{self._folder}: an answer that is none")
-        if "error" in words:
-            raise ConfigError(str(words["error"]))
-        return words
+        if "error" in facts:
+            raise ConfigError(str(facts["error"]))
+        return facts
 
 
 async def _connect(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

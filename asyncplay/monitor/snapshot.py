@@ -31,7 +31,7 @@ class Throughput:
     unit: str  # what a unit of work is called: "games", "iterations", "rows"
     units: int  # that are done
     units_per_min: float
-    limit_per_s: float | None  # of the device alone, with nobody to wait for
+    limit_per_s: float | None  # of the device alone, which waits for nothing
     is_simulated: bool  # the device is; say so
 
 
@@ -53,7 +53,7 @@ class Budget:
     unit: str  # "s" for a time budget
     done: float
     wanted: float
-    eta_s: float | None  # None while it cannot be told
+    eta_s: float | None  # None while it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class PinnedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """A live setting as it is."""
+    """A live setting and its value now."""
 
     key: str
     value: str

@@ -1,4 +1,4 @@
-"""What a person may do to a run, by key or over the socket: the same words both ways."""
+"""What a person may do to a run: the same verbs by key and over the socket."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches

@@ -66,7 +66,7 @@ class Trials:
         self._gauge, self._on_end = gauge, on_end
         self._open: _Open | None = None
         self._ended: deque[Trial] = deque(maxlen=KEPT)
-        self._waiting: dict[int, list[OnEnd]] = {}
+        self._waiting: list[tuple[int, OnEnd]] = []  # number of a trial, and what awaits its end
         self._number, self._steady_s = 0, -math.inf  # what came before ``steady_s`` was under other settings
 
     def all(self) -> list[Trial]:
@@ -90,15 +90,16 @@ class Trials:
             self._end(replace(current.trial, state="void"))
         return current.trial.number
 
-    def when_ended(self, number: int, on_end: OnEnd) -> Callable[[], None]:
-        """Call ``on_end`` with the result, now if it is there already; the function returned takes that back."""
-        for trial in self._ended:
-            if trial.number == number:
-                on_end(trial)
-                return lambda: None
-        waiting = self._waiting.setdefault(number, [])
-        waiting.append(on_end)
-        return lambda: waiting.remove(on_end) if on_end in waiting else None
+    def when_ended(self, number: int, on_end: OnEnd) -> None:
+        """Call ``on_end`` with the result of the trial: now if it has ended, else when it ends."""
+        ended = [trial for trial in self._ended if trial.number == number]
+        for trial in ended:
+            on_end(trial)
+        self._waiting += [] if ended else [(number, on_end)]
+
+    def forget(self, on_end: OnEnd) -> None:
+        """Take back every ``when_ended`` of this function."""
+        self._waiting = [(number, other) for number, other in self._waiting if other != on_end]
 
     def is_known(self, number: int) -> bool:
         return any(trial.number == number for trial in self.all())
@@ -120,7 +121,9 @@ class Trials:
         self._open = None
         self._ended.append(trial)
         self._on_end(trial)
-        for on_end in self._waiting.pop(trial.number, []):
+        ready = [on_end for number, on_end in self._waiting if number == trial.number]
+        self._waiting = [(number, on_end) for number, on_end in self._waiting if number != trial.number]
+        for on_end in ready:
             on_end(trial)
 
 

@@ -207,9 +207,9 @@ def test_who_waits_for_a_trial_is_told_once_and_who_comes_late_at_once():
     number = rig.change("2", "4")
     told, late = [], []
     rig.trials.when_ended(number, told.append)
-    forgotten = rig.trials.when_ended(number, late.append)
-    forgotten()
-    forgotten()
+    rig.trials.when_ended(number, late.append)
+    rig.trials.forget(late.append)
+    rig.trials.forget(late.append)
     rig.go(SETTLE_S + WINDOW_S + TICK_S, 1000)
     assert (told, late) == (rig.ended, [])
     rig.trials.when_ended(number, late.append)
