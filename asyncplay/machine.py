@@ -43,16 +43,6 @@ def control_groups(controller: str, root: Path = Path("/")) -> Iterator[tuple[Pa
                     yield folder, bool(controllers)
 
 
-def thread_plan(workers: int, cores: int, model_share: float = 0.5) -> int:
-    """Threads for the model on a CPU.
-
-    Cores no worker needs are the model's; of all cores it gets its share of the work, because workers
-    that wait for answers leave theirs idle. ``model_share`` is the model's time for a row over the time
-    of model and worker for a row.
-    """
-    return min(cores, max(1, cores - workers, round(cores * model_share)))
-
-
 def at_hand(root: Path = Path("/")) -> int:
     """Bytes that this process and its children may still take: of the machine, cut by limits of control groups."""
     rooms = [room for group in control_groups("memory", root) if (room := _room(*group)) is not None]

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from asyncplay.machine import quota_cores, thread_plan, usable_cores
+from asyncplay.machine import quota_cores, usable_cores
 
 
 def machine(root, files):
@@ -50,19 +50,3 @@ def test_a_group_that_a_container_cannot_see_still_has_the_containers_quota(tmp_
 def test_a_started_core_does_not_count_and_one_always_remains(tmp_path, quota):
     files = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": quota}
     assert usable_cores(machine(tmp_path, files)) == 1
-
-
-@pytest.mark.parametrize(
-    ("workers", "cores", "model_share", "threads"),
-    [
-        (2, 2, 0.5, 1),  # half the work, half the cores
-        (2, 2, 0.9, 2),  # workers mostly wait for the model
-        (2, 2, 0.05, 1),  # a tiny network
-        (1, 8, 0.05, 7),  # cores that no worker needs
-        (8, 8, 0.25, 2),
-        (8, 8, 1.0, 8),
-        (64, 8, 0.0, 1),
-    ],
-)
-def test_the_model_gets_idle_cores_and_its_share_of_the_work(workers, cores, model_share, threads):
-    assert thread_plan(workers, cores, model_share) == threads

@@ -9,7 +9,7 @@ import numpy as np
 
 from asyncplay.config.sections import DeviceSettings
 from asyncplay.errors import AsyncplayError
-from asyncplay.machine import thread_plan, usable_cores
+from asyncplay.machine import usable_cores
 from asyncplay.model.backend import Backend
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.model.shape import NetShape
@@ -27,7 +27,6 @@ __all__ = [
     "open_backend",
     "resize",
     "rows_per_s",
-    "thread_plan",
     "training_device",
     "usable_cores",
 ]

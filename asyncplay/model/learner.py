@@ -53,19 +53,14 @@ class StepReport(NamedTuple):
 
 
 class LearnerState(NamedTuple):
-    """All that a learner knows, copied."""
+    """The whole state of a learner, copied."""
 
     tensors: dict[str, Array]  # weights, their mean and moments
     facts: str  # JSON: counters and the network's shape
 
 
-def _part(tensors: dict[str, Array], part: str) -> dict[str, Array]:
-    prefix = f"{part}/"
-    return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-
-
 class Share(NamedTuple):
-    """What some rows add to a step."""
+    """What one piece of a batch adds to a step."""
 
     losses: Tensor  # by kind, parts of the batch's means
     gradients: tuple[Tensor, ...]  # in the order of the network's parameters
@@ -79,7 +74,7 @@ class Learner:
 
     Lifetime: one run. All methods belong to the lane's thread; between two jobs of a step the lane may
     do other work, even publish: weights change only in a step's last job. A step that is abandoned
-    leaves no trace.
+    changes nothing.
     """
 
     def __init__(
@@ -100,7 +95,12 @@ class Learner:
         self._threads = ThreadChoice(threads) if threads else None
         self._helpers = ThreadPoolExecutor(MOST_PIECES - 1, "learner")  # they end with the learner
         self._net = nets.build(shape, seed).to(device)
-        self._optimizer = _adamw(self._net, settings)
+        weights = list(self._net.parameters())
+        groups = [  # matrices and kernels decay, biases, norms and positions do not
+            {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": settings.weight_decay},
+            {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+        ]
+        self._optimizer = torch.optim.AdamW(groups, lr=settings.schedule.peak, fused=True)
         self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
         self._sums = torch.zeros(2)
         self._clock, self._step_s = clock, 0.0
@@ -138,6 +138,7 @@ class Learner:
         facts = {"steps": self.steps, "rows": self.rows, "shape": asdict(self.shape)}
         return LearnerState(tensors, json.dumps(facts))
 
+    @torch.no_grad()
     def load(self, saved: LearnerState) -> None:
         """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
         tensors = saved.tensors
@@ -151,30 +152,29 @@ class Learner:
             raise AsyncplayError(f"the saved network is {shape}, wanted {asdict(self.shape)}")
         if not all(type(count) is int and 0 <= count < MOST_STEPS for count in (steps, rows)):
             raise AsyncplayError(f"the saved network has {steps!r:.80} steps and {rows!r:.80} rows")
-        for part in ("weight", "average", *(MOMENTS if steps else ())):
-            nets.check_weights(self.shape, _part(tensors, part))
+        for part in ("weight/", "average/", *(f"{moment}/" for moment in MOMENTS if steps)):
+            named_alike = {name: array for name, array in tensors.items() if name.startswith(part)}
+            nets.check_weights(self.shape, {name.removeprefix(part): array for name, array in named_alike.items()})
         self.steps, self.rows = steps, rows
         self._optimizer.state.clear()
         for name, weight in self._net.named_parameters():
-            self._load_weight(name, weight, tensors)
+            weight.copy_(torch.tensor(tensors[f"weight/{name}"]))
+            if steps:
+                moments = {moment: torch.zeros_like(weight) for moment in MOMENTS}
+                for moment, value in moments.items():
+                    value.copy_(torch.tensor(tensors[f"{moment}/{name}"]))
+                step = torch.tensor(float(steps), device=weight.device)
+                self._optimizer.state[weight] = {"step": step, **moments}
         for name, average in self._average.items():
             average.copy_(torch.tensor(tensors[f"average/{name}"]))
-
-    @torch.no_grad()
-    def _load_weight(self, name: str, weight: nn.Parameter, tensors: dict[str, Array]) -> None:
-        weight.copy_(torch.tensor(tensors[f"weight/{name}"]))
-        if self.steps:
-            memory = {moment: torch.zeros_like(weight) for moment in MOMENTS}
-            for moment, value in memory.items():
-                value.copy_(torch.tensor(tensors[f"{moment}/{name}"]))
-            step = torch.tensor(float(self.steps), device=weight.device)
-            self._optimizer.state[weight] = {"step": step, **memory}
 
     def _job(self, part: Examples, total: float, *, is_first: bool, whole: Examples | None) -> Job:
         def run() -> StepReport | None:
             started_s = self._clock()
             if is_first:
-                self._begin_step()
+                self._optimizer.zero_grad()
+                self._sums = torch.zeros_like(self._sums, device=self._device)
+                self._step_s = 0.0
             self._learn(part, total)
             report = None if whole is None else self._step(whole.rows)
             self._step_s += self._clock() - started_s
@@ -183,11 +183,6 @@ class Learner:
             return report
 
         return run
-
-    def _begin_step(self) -> None:
-        self._optimizer.zero_grad()
-        self._sums = torch.zeros_like(self._sums, device=self._device)
-        self._step_s = 0.0
 
     def _learn(self, part: Examples, total: float) -> None:
         """Add a part's share to the gradients and to the losses of the step; pieces are added in their order.
@@ -232,17 +227,13 @@ class Learner:
             group["lr"] = rate
         self._optimizer.step()
         self.steps += 1
-        self._take_average()
+        share = 1 / min(self.steps, self._settings.average_steps)  # a plain mean at first, then an exponential one
+        with torch.no_grad():
+            for name, value in self._net.state_dict().items():
+                self._average[name].lerp_(value, share)
         self.rows += rows
         policy, value = self._sums.tolist()
         return StepReport(self.steps, rows, policy, value, norm, rate)
-
-    @torch.no_grad()
-    def _take_average(self) -> None:
-        """Move towards the new weights; the first steps count alike, so that the beginning is soon forgotten."""
-        share = 1 / min(self.steps, self._settings.average_steps)
-        for name, value in self._net.state_dict().items():
-            self._average[name].lerp_(value, share)
 
 
 def cut(batch: Examples, n_pieces: int) -> list[Examples]:
@@ -250,14 +241,3 @@ def cut(batch: Examples, n_pieces: int) -> list[Examples]:
     n_pieces = max(1, min(n_pieces, batch.rows))
     edges = [batch.rows * piece // n_pieces for piece in range(n_pieces + 1)]
     return [batch.part(start, stop) for start, stop in pairwise(edges)]
-
-
-def _adamw(net: nn.Module, settings: LearnerSettings) -> torch.optim.AdamW:
-    """Matrices and kernels decay, biases, norms and positions do not."""
-    matrices = [weight for weight in net.parameters() if weight.ndim > 1]
-    others = [weight for weight in net.parameters() if weight.ndim <= 1]
-    groups = [
-        {"params": matrices, "weight_decay": settings.weight_decay},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.schedule.peak, fused=True)

@@ -1,6 +1,6 @@
 """Matrix products in 8-bit integers: the same graph with the linear layers replaced.
 
-Activations become unsigned bytes by one scale for a layer's whole input, taken from rows seen; weights become
+Activations become unsigned bytes by one scale for a layer's whole input, taken from sample rows; weights become
 signed bytes by a scale for each unit, biases 32-bit integers by the product of both. onnxruntime fuses each layer with
 the nodes around it into one integer kernel, and writes bytes at once where the next layer wants them; with a bias in
 floats it fused only half of BlobNet's layers. Convolutions and everything else stay as they are.
@@ -62,8 +62,10 @@ def quantized(model: onnx.ModelProto, weights: Mapping[str, Array], ranges: Mapp
     del filled.graph.node[:]
     replaced: set[str] = set()
     for name, seen in ranges.items():
-        filled.graph.initializer.extend(_input_numbers(name, seen))
-        filled.graph.node.extend(_input_nodes(name) if name == onnx_input(model) else ())
+        scale, zero = np.array(seen.scale, np.float32), np.array(seen.zero, np.uint8)
+        filled.graph.initializer.append(numpy_helper.from_array(scale, f"{name}.scale"))
+        filled.graph.initializer.append(numpy_helper.from_array(zero, f"{name}.zero"))
+        filled.graph.node.extend(_input_nodes(name) if name == model.graph.input[0].name else ())
     for node in model.graph.node:
         if node.op_type == LINEAR:
             replaced |= set(node.input[1:])
@@ -75,15 +77,6 @@ def quantized(model: onnx.ModelProto, weights: Mapping[str, Array], ranges: Mapp
     kept = {name: value for name, value in weights.items() if name not in replaced}
     filled.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in kept.items())
     return bytes(filled.SerializeToString())
-
-
-def onnx_input(model: onnx.ModelProto) -> str:
-    return str(model.graph.input[0].name)
-
-
-def _input_numbers(name: str, seen: Range) -> Iterator[onnx.TensorProto]:
-    yield numpy_helper.from_array(np.array(seen.scale, np.float32), f"{name}.scale")
-    yield numpy_helper.from_array(np.array(seen.zero, np.uint8), f"{name}.zero")
 
 
 def _input_nodes(name: str) -> Iterator[onnx.NodeProto]:

@@ -1,4 +1,4 @@
-"""The sizes of a network: everything needed to build it, nothing of what it has learned."""
+"""The sizes of a network: everything needed to build it except its weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,8 +27,13 @@ class NetShape:
     action_planes: int = 0  # resnet: the first actions are plane * cells + cell; 0 for no such order
 
     def __post_init__(self) -> None:
-        if self.kind == "resnet":
-            self._check_planes()
+        if self.kind != "resnet":
+            return
+        if self.planes is None or prod(self.planes) != self.features:
+            raise AsyncplayError(f"a resnet folds its {self.features} features into planes, got {self.planes}")
+        if self.action_planes * self.cells > self.actions:
+            planes = f"{self.action_planes} action planes of {self.cells} cells"
+            raise AsyncplayError(f"{planes} are more than {self.actions} actions")
 
     @property
     def cells(self) -> int:
@@ -38,10 +43,11 @@ class NetShape:
 
     @property
     def n_weights(self) -> int:
-        """Of the network that ``nets.build`` makes, reckoned without making it."""
-        width, heads = self.width, self.actions + self.players
+        """The number of weights of the network that ``nets.build`` makes, computed without making it."""
+        width = self.width
         if self.kind == "mlp":
-            return _dense(self.features, width) + (self.blocks - 1) * _dense(width, width) + _dense(width, heads)
+            hidden = _dense(self.features, width) + (self.blocks - 1) * _dense(width, width)
+            return hidden + _dense(width, self.actions + self.players)
         if self.kind == "blobnet":
             layer = _dense(width, 3 * width) + _dense(width, width) + _dense(width, FEED_FORWARD * width)
             layer += _dense(FEED_FORWARD * width, width) + 4 * width  # and two norms
@@ -50,32 +56,21 @@ class NetShape:
             return _dense(self.features, width) + 3 * width + self.blocks * layer + policy + value
         assert self.planes is not None, "a resnet has planes"
         trunk = _dense(9 * self.planes[0], width) + 2 * self.blocks * _dense(9 * width, width)
-        return trunk + self._policy_weights() + self._value_weights()
+        value = _dense(width, VALUE_CHANNELS) + _dense(VALUE_CHANNELS * self.cells, VALUE_WIDTH)
+        value += _dense(VALUE_WIDTH, self.players)
+        if self.action_planes:
+            others = self.actions - self.action_planes * self.cells
+            policy = _dense(width, width) + _dense(width, self.action_planes) + (_dense(width, others) if others else 0)
+        else:
+            policy = _dense(width, POLICY_CHANNELS) + _dense(POLICY_CHANNELS * self.cells, self.actions)
+        return trunk + policy + value
 
     @property
     def n_activations(self) -> int:
-        """About how many numbers a training step keeps of a row until its gradients are there."""
+        """About how many numbers a training step keeps for a row until its gradients are computed."""
         if self.kind == "resnet":
             return 2 * (2 * self.blocks + 1) * self.cells * self.width
         return (2 if self.kind == "mlp" else 4 * FEED_FORWARD) * self.blocks * self.width
-
-    def _policy_weights(self) -> int:
-        if not self.action_planes:
-            return _dense(self.width, POLICY_CHANNELS) + _dense(POLICY_CHANNELS * self.cells, self.actions)
-        others = self.actions - self.action_planes * self.cells
-        planes = _dense(self.width, self.width) + _dense(self.width, self.action_planes)
-        return planes + (_dense(self.width, others) if others else 0)
-
-    def _value_weights(self) -> int:
-        hidden = _dense(self.width, VALUE_CHANNELS) + _dense(VALUE_CHANNELS * self.cells, VALUE_WIDTH)
-        return hidden + _dense(VALUE_WIDTH, self.players)
-
-    def _check_planes(self) -> None:
-        if self.planes is None or prod(self.planes) != self.features:
-            raise AsyncplayError(f"a resnet folds its {self.features} features into planes, got {self.planes}")
-        if self.action_planes * self.cells > self.actions:
-            planes = f"{self.action_planes} action planes of {self.cells} cells"
-            raise AsyncplayError(f"{planes} are more than {self.actions} actions")
 
 
 def known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +81,3 @@ def known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _dense(inputs: int, outputs: int) -> int:
     """Weights of a layer from all inputs to all outputs, biases included."""
     return (inputs + 1) * outputs
-
-
-BLOBNET = NetShape("blobnet", features=256, actions=52, players=8, width=256, blocks=6)
-"""The reference network of the game of Blob, with a value for each of eight seats."""

@@ -15,7 +15,7 @@ from asyncplay.machine import at_hand
 from asyncplay.methods import sizes
 from asyncplay.methods.sizes import Machine
 from asyncplay.model.nets import _NETS
-from asyncplay.model.shape import BLOBNET, NetShape
+from asyncplay.model.shape import NetShape
 from asyncplay.search import layout
 from asyncplay.search.group import make_settings, make_sizes
 
@@ -119,7 +119,7 @@ def test_the_trees_of_a_match_count_by_what_was_typed():
         NetShape("resnet", 84, 7, 2, width=24, blocks=3, planes=(2, 6, 7)),
         NetShape("resnet", 84, 90, 2, width=24, blocks=3, planes=(2, 6, 7), action_planes=2),
         NetShape("resnet", 84, 84, 2, width=24, blocks=3, planes=(2, 6, 7), action_planes=2),
-        BLOBNET,
+        NetShape("blobnet", 256, 52, 8, width=256, blocks=6),
         NetShape("blobnet", 40, 12, 4, width=17, blocks=2),
     ],
     ids=lambda shape: f"{shape.kind}-{shape.actions}-{shape.blocks}",

@@ -12,6 +12,8 @@ ONLY_PLANES = NetShape(
     "resnet", features=24, actions=36, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
 )
 ENCODER = NetShape("blobnet", features=20, actions=9, players=4, width=16, blocks=2)
+BLOBNET = NetShape("blobnet", features=256, actions=52, players=8, width=256, blocks=6)
+"""The reference network of Blob, with a value for each of eight seats."""
 
 SHAPES = {
     "mlp": MLP,

@@ -4,12 +4,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from model_cases import BOARD, ENCODER, MLP, ONLY_PLANES, PLANES, SHAPES, shaken
+from model_cases import BLOBNET, BOARD, ENCODER, MLP, ONLY_PLANES, PLANES, SHAPES, shaken
 from torch import nn
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.nets import EncoderLayer, ResidualBlock, build, build_from
-from asyncplay.model.shape import BLOBNET, NetShape
+from asyncplay.model.shape import NetShape
 from asyncplay.model.weights import snapshot
 
 

@@ -63,4 +63,4 @@ def test_the_flat_index_points_at_each_rows_own_logits():
         for row in range(9)
         for action in positions.legal[positions.offsets[row] : positions.offsets[row + 1]]
     ]
-    assert grid.flatten()[flat_index(positions, MLP.actions)].tolist() == expected
+    assert grid.flatten()[flat_index(positions.legal, positions.offsets, MLP.actions)].tolist() == expected

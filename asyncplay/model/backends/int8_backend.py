@@ -42,7 +42,7 @@ class Difference(NamedTuple):
 
 
 class Int8Backend(OnnxBackend):
-    """Every version is quantised and compared with float32 before it answers, by whoever calls ``prepare``.
+    """``prepare`` quantises every version and compares it with float32 before it answers.
 
     Both are done on the latest rows that were asked about, or on ``sample`` before there are any. Where policies
     or values differ by too much the version answers in float32, and the log says so.
@@ -58,14 +58,21 @@ class Int8Backend(OnnxBackend):
         super().__init__(shape, weights, version, threads=threads)
 
     def launch(self, positions: Positions) -> Finish:
-        if self._launches % RECENT_EVERY == 0:
-            self._recent = _first_rows(positions)
+        if self._launches % RECENT_EVERY == 0:  # copies: the arrays of a batch are used again
+            n_rows = min(len(positions.features), RECENT_ROWS)
+            legal = positions.legal[: positions.offsets[n_rows]].copy()
+            self._recent = Positions(positions.features[:n_rows].copy(), legal, positions.offsets[: n_rows + 1].copy())
         self._launches += 1
         return super().launch(positions)
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
         recent, exact = self._recent, super().prepare(weights, version)
-        wanted, ranges = _answers(exact.engine, recent), self._ranges(weights, recent)
+        wanted, features = _answers(exact.engine, recent), recent.features.astype(np.float32, copy=False)
+        shown = onnx_graph.with_weights(quantize.with_inputs_shown(self._graph), weights)
+        names = sorted(quantize.linear_inputs(self._graph) - {onnx_graph.INPUT})
+        inputs = make_session(shown, self._threads).run(names, {onnx_graph.INPUT: features})
+        seen = dict(zip(names, inputs, strict=True)) | {onnx_graph.INPUT: features}
+        ranges = {name: quantize.range_of(seen[name]) for name in sorted(quantize.linear_inputs(self._graph))}
         for limit in WEIGHT_LIMITS:
             model = quantize.quantized(self._graph, weights, ranges, limit)
             session = make_session(model, self._threads)
@@ -76,19 +83,9 @@ class Int8Backend(OnnxBackend):
         log.warning("version %d stays in float32, in int8 it has %s", version, difference)
         return exact
 
-    def _ranges(self, weights: Mapping[str, Array], rows: Positions) -> dict[str, quantize.Range]:
-        """What the inputs of all linear layers are on these rows."""
-        shown = quantize.with_inputs_shown(self._graph)
-        session = make_session(onnx_graph.with_weights(shown, weights), self._threads)
-        names = sorted(quantize.linear_inputs(self._graph) - {onnx_graph.INPUT})
-        features = rows.features.astype(np.float32, copy=False)
-        seen = dict(zip(names, session.run(names, {onnx_graph.INPUT: features}), strict=True))
-        seen[onnx_graph.INPUT] = features
-        return {name: quantize.range_of(seen[name]) for name in sorted(quantize.linear_inputs(self._graph))}
-
 
 def compare(wanted: Estimates, found: Estimates, rows: Positions) -> Difference:
-    """Policies and values."""
+    """The distance of two answers to the same rows, of their policies and of their values."""
     distances = np.abs(wanted.values - found.values)
     return Difference(divergence(wanted.priors, found.priors, rows), float(distances.mean()))
 
@@ -102,10 +99,3 @@ def divergence(wanted: Floats, found: Floats, rows: Positions) -> float:
 def _answers(session: onnxruntime.InferenceSession, rows: Positions) -> Estimates:
     logits, values = run(session, rows.features.astype(np.float32, copy=False))
     return Estimates(legal_priors(logits, rows.legal, rows.offsets), values, 0)
-
-
-def _first_rows(positions: Positions) -> Positions:
-    """Copies: the arrays of a batch are used again."""
-    n_rows = min(len(positions.features), RECENT_ROWS)
-    legal = positions.legal[: positions.offsets[n_rows]].copy()
-    return Positions(positions.features[:n_rows].copy(), legal, positions.offsets[: n_rows + 1].copy())

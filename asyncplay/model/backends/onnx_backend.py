@@ -1,7 +1,7 @@
 """Inference on CPUs with onnxruntime, in float32.
 
 A batch is cut into pieces, and each thread takes one after another through the whole network. Threads that share each
-operation instead meet a hundred times a batch, and wait for the one that a worker has pushed aside: a sixth slower.
+operation instead meet a hundred times a batch and wait for the one that a worker has preempted: a sixth slower.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Estimates, Floats, Positions
 
 OUTPUTS = [onnx_graph.LOGITS, onnx_graph.VALUES]
-MOST_HANDS = 4  # threads that take pieces; more would stand in line for Python itself and share operations instead
-PIECES_A_HAND = 2  # so that one that was pushed aside leaves some of its work to the others
-LEAST_ROWS = 32  # of a piece: fewer are sooner computed than handed over
+MOST_HANDS = 4  # threads that take pieces; more would wait for Python's lock, so they share operations instead
+PIECES_A_HAND = 2  # so that a thread which was preempted leaves some of its work to the others
+LEAST_ROWS = 32  # of a piece: computing fewer takes less time than handing them over
 
 
 class OnnxBackend:
@@ -35,7 +35,7 @@ class OnnxBackend:
     def __init__(self, shape: NetShape, weights: Mapping[str, Array], version: int, *, threads: int) -> None:
         self._graph = _graph(shape)
         self._hands = min(threads, MOST_HANDS)
-        self._threads = threads - self._hands + 1  # of a session, whoever runs it included
+        self._threads = threads - self._hands + 1  # of a session, the thread that runs it included
         self._helpers = ThreadPoolExecutor(MOST_HANDS, "network")  # they end with the backend
         self._current = self.prepare(weights, version)
 

@@ -43,7 +43,7 @@ class TorchEngine:
 
 
 class Staging:
-    """Host buffers of one batch in flight. They grow to the largest batch seen and are used again."""
+    """Host buffers of one batch in flight. They grow to the largest batch so far and are used again."""
 
     def __init__(self, pins: bool) -> None:
         self._pins = pins
@@ -62,8 +62,9 @@ class Staging:
 class TorchBackend:
     """Keeps two batches in flight on an accelerator.
 
-    There, a batch is filled up to one of a few sizes, so that the libraries tune themselves only a few
-    times; only the logits of legal actions come back.
+    A batch is copied into buffers from which the device can fetch it after the caller's arrays have changed. On an
+    accelerator it is filled up to one of a few sizes, so that the libraries tune themselves only a few times; only
+    the logits of legal actions come back.
     """
 
     def __init__(
@@ -95,7 +96,12 @@ class TorchBackend:
         if self._dtype != torch.float32:
             self._sample = positions.features[:SMALLEST_BUCKET].copy()
         staging = self._idle.pop() if self._idle else Staging(self._stream.pins)
-        features, index = self._stage(positions, staging)
+        room = bucket(rows) if self._fills_up else rows
+        dtype = torch.uint8 if positions.features.dtype == np.uint8 else torch.float32
+        features = staging.room("features", (room, self._shape.features), dtype)
+        features.numpy()[:rows] = positions.features
+        index = staging.room("index", (len(positions.legal),), torch.int64)
+        index.numpy()[:] = flat_index(positions.legal, positions.offsets, self._shape.actions)
         chosen = staging.room("chosen", (len(index),), torch.float32)
         values = staging.room("values", (rows, self._shape.players), torch.float32)
         with torch.inference_mode(), self._stream.entered():
@@ -139,17 +145,6 @@ class TorchBackend:
         engine = exact.in_dtype(self._dtype)
         sample = torch.tensor(self._sample, device=self._device)
         return engine if engine is exact or agrees(engine, exact, sample) else exact
-
-    def _stage(self, positions: Positions, staging: Staging) -> tuple[Tensor, Tensor]:
-        """Copy a batch to where the device can fetch it while the caller's arrays go their way."""
-        rows = len(positions.features)
-        room = bucket(rows) if self._fills_up else rows
-        dtype = torch.uint8 if positions.features.dtype == np.uint8 else torch.float32
-        features = staging.room("features", (room, self._shape.features), dtype)
-        features.numpy()[:rows] = positions.features
-        index = staging.room("index", (len(positions.legal),), torch.int64)
-        index.numpy()[:] = flat_index(positions, self._shape.actions)
-        return features, index
 
     def _send(self, buffer: Tensor) -> Tensor:
         return buffer.to(self._device, non_blocking=buffer.is_pinned())
