@@ -1,4 +1,4 @@
-"""What the device lane asks of whatever computes estimates."""
+"""The interface between the device lane and the backends that compute estimates."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from asyncplay.payloads import Array, Estimates, Positions
 
 Finish = Callable[[], Estimates]
-"""Blocks until the batch is done; to be called once, from any thread."""
+"""Blocks until the batch is done; called once, from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Backend(Protocol):
         """Start one batch of at least one row. Its arrays must not change before it is finished."""
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
-        """The slow part of a publish; changes nothing. Holds no reference to ``weights`` afterwards."""
+        """The slow part of a publish; the backend itself does not change. It keeps no reference to ``weights``."""
 
     def swap(self, prepared: Prepared) -> None:
-        """Use it from the next launch on, at once; batches in flight keep the weights they began with."""
+        """Use the prepared weights from the next launch on; batches in flight keep those they began with. Quick."""

@@ -1,4 +1,4 @@
-"""Which backend computes here: what this machine has, how fast each is, and opening one."""
+"""Backends: which this machine can run, how fast each is, and opening one."""
 
 import math
 import time
@@ -31,7 +31,7 @@ __all__ = [
     "usable_cores",
 ]
 
-REAL = ("cuda", "mps", "torch-cpu", "onnx-fp32")  # what "auto" chooses from: all that compute exactly
+REAL = ("cuda", "mps", "torch-cpu", "onnx-fp32")  # "auto" chooses from these: all that compute exactly
 BACKENDS = (*REAL, "onnx-int8", "sim")
 ON_CPU = ("torch-cpu", "onnx-fp32", "onnx-int8")
 _WANTING = {"cuda": "CUDA device", "mps": "Apple GPU that torch can use"}
@@ -94,8 +94,8 @@ def training_device(name: str) -> str:
 
 
 def candidates(name: str, thread_options: Sequence[int]) -> list[Candidate]:
-    """What a configured name stands for: "auto" is all this machine has, but nothing simulated; "torch" is the
-    best device that torch can use."""
+    """The candidates behind a configured name: "auto" is every exact backend that this machine can run; "torch" is
+    torch on its best device."""
     if name == "auto":
         names = [backend for backend in REAL if available(backend)]
     elif name == "torch":
@@ -121,7 +121,7 @@ def open_backend(
     sim: DeviceSettings | None = None,  # needed by "sim" only
     sample: Positions | None = None,  # needed by "onnx-int8" only: rows as they will come
 ) -> Backend:
-    """Raises AsyncplayError for a name that means nothing or nothing here."""
+    """Raises AsyncplayError for a name that is unknown or that this machine cannot run."""
     _check(name)
     if name == "sim":
         assert sim is not None, "the simulated accelerator needs its speed"
@@ -152,8 +152,8 @@ def choose(
     budget_s: float,
     clock: Callable[[], float] = time.perf_counter,
 ) -> BackendChoice:
-    """Measure every candidate on ``sample`` and sort by speed. They take turns until the budget is spent: a machine
-    that slows down for a second slows all of them."""
+    """Measure every candidate on ``sample`` and sort by speed. They take turns until the budget is spent, so that a
+    machine which slows down for a second slows all of them."""
     backends = {option: open_candidate(option) for option in options}
     best, end_s = dict.fromkeys(backends, 0.0), clock() + budget_s
     while not all(best.values()) or clock() < end_s:
@@ -188,8 +188,7 @@ def rows_per_s(
     budget_s: float = 0.3,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
-    """The speed with so many batches in flight. The best run counts: what slows another one down comes from
-    elsewhere."""
+    """The speed with ``in_flight`` batches at a time. The best run counts: other processes slow the others down."""
     batches = 2 * in_flight
     best_s, end_s = math.inf, clock() + budget_s
     _run(backend, sample, 1, in_flight)

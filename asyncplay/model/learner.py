@@ -129,7 +129,7 @@ class Learner:
         return {name: named.to_array(value) for name, value in self._average.items()}
 
     def save(self) -> LearnerState:
-        """Everything needed to go on as if nothing had happened."""
+        """The state from which ``load`` continues with the same bits."""
         tensors = {f"weight/{name}": value for name, value in named.snapshot(self._net).items()}
         tensors |= {f"average/{name}": value for name, value in self.weights().items()}
         for name, weight in self._net.named_parameters():
@@ -140,7 +140,7 @@ class Learner:
 
     @torch.no_grad()
     def load(self, saved: LearnerState) -> None:
-        """Go on from what was saved; raise AsyncplayError if it belongs to another network."""
+        """Continue from a saved state; raise AsyncplayError if it belongs to another network."""
         tensors = saved.tensors
         try:
             known = json.loads(saved.facts)
@@ -201,7 +201,7 @@ class Learner:
                 weight.grad += gradient
 
     def _share(self, piece: Examples, total: float, threads: int) -> Share:
-        """On any thread, of which torch may use so many; 0 leaves that alone."""
+        """The losses and gradients of a piece, on any thread; torch uses ``threads`` of its own, 0 for its default."""
         if threads:
             use_threads(threads)
         losses = self._losses(piece) / total

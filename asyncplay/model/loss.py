@@ -1,4 +1,4 @@
-"""What a network is trained on: cross-entropy over legal actions, squared error of each seat's value."""
+"""The training loss: cross-entropy over legal actions, squared error of each seat's value."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Lesson(NamedTuple):
 
 
 def to_lesson(examples: Examples, device: str = "cpu") -> Lesson:
-    """Lists of legal actions become rows of equal length; row order is kept."""
+    """Pad the lists of legal actions to equal length; the order of the rows is kept."""
     counts = np.diff(examples.offsets)
     is_legal = np.arange(counts.max(initial=1)) < counts[:, None]
     legal = np.zeros(is_legal.shape, np.int64)
@@ -55,5 +55,5 @@ def value_loss(values: Tensor, lesson: Lesson) -> Tensor:
 
 
 def weighted_sum(losses: Tensor, lesson: Lesson) -> Tensor:
-    """Of a part of a batch: divided by the weight of the whole batch, the parts add up to its mean."""
+    """The sum over a part of a batch; divided by the weight of the whole batch, the parts add up to its mean."""
     return (losses * lesson.weight).sum()

@@ -143,8 +143,8 @@ class ResNet(Net):
 class EncoderLayer(nn.Module):
     """A transformer encoder layer for a sequence of one, with the norms after the branches.
 
-    The only position attends to itself with weight 1 whatever its query and key are; both are computed
-    all the same, so that the layer keeps the size and the cost of the reference.
+    The only position attends to itself with weight 1, so its query and key do not matter; both are computed all the
+    same, so that the layer keeps the size and the cost of the reference.
     """
 
     def __init__(self, width: int) -> None:

@@ -2,8 +2,8 @@
 
 Activations become unsigned bytes by one scale for a layer's whole input, taken from sample rows; weights become
 signed bytes by a scale for each unit, biases 32-bit integers by the product of both. onnxruntime fuses each layer with
-the nodes around it into one integer kernel, and writes bytes at once where the next layer wants them; with a bias in
-floats it fused only half of BlobNet's layers. Convolutions and everything else stay as they are.
+the nodes around it into one integer kernel, which writes bytes where the next layer reads bytes; with a bias in floats
+it fused only half of BlobNet's layers. Convolutions and all other nodes stay as they are.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,11 +1,11 @@
 """How many threads a training step uses on a CPU, learned from the steps themselves.
 
-Each thread has rows of its own (learner.py). With a core to itself each, two train 1.1 to 1.8 times as fast as one;
-where workers want the same cores they may be slower. Nothing measured before the run tells which.
+Each thread trains on rows of its own (learner.py). Two threads with a core each are 1.1 to 1.8 times as fast as one;
+where workers compete for the cores two may be slower than one. No measurement before the run can decide it.
 """
 
-FIRST_GAP, LAST_GAP = 16, 1024  # steps between two trials of what was slower, which grow while the same stays best
-FADE = 0.5  # what a step leaves of the figure of the one before it
+FIRST_GAP, LAST_GAP = 16, 1024  # steps between two trials of the slower options; grows while the best stays the best
+FADE = 0.5  # weight of the earlier figure when a step is noted
 
 
 class ThreadChoice:
@@ -20,9 +20,9 @@ class ThreadChoice:
         self.threads, self._last = self._next(), 0
 
     def note(self, per_row_s: float) -> None:
-        """A step with ``threads`` took so long for a row; ``threads`` is now that of the next step."""
+        """Note the time per row of a step with ``threads``; then ``threads`` is the choice for the next step."""
         before = self._per_row_s[self.threads]
-        is_old = self.threads != self._last  # another moment may be another machine
+        is_old = self.threads != self._last  # the machine may have changed since this option's last step
         self._per_row_s[self.threads] = per_row_s if is_old else FADE * before + (1 - FADE) * per_row_s
         self._last, self.threads = self.threads, self._next()
 
@@ -30,7 +30,7 @@ class ThreadChoice:
         if self._untried:
             return self._untried.pop()
         best = min(self._per_row_s, key=lambda threads: self._per_row_s[threads])
-        if best != self._best:  # perhaps by a single bad step
+        if best != self._best:  # perhaps because of a single bad step
             self._best, self._gap, self._left = best, FIRST_GAP, FIRST_GAP
         self._left -= 1
         if self._left <= 0:

@@ -1,4 +1,4 @@
-"""Weights as named arrays: the form in which they are published, compared and kept."""
+"""Weights as named arrays: the form in which they are published, compared and saved."""
 
 import math
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
 
 Weights = Mapping[str, Array]
-"""Name as in the module to float32 array, in the module's order. Nobody writes into published arrays."""
+"""Name as in the module to float32 array, in the module's order. Published arrays are never changed."""
 
 
 def snapshot(module: nn.Module) -> dict[str, Array]:
-    """Copies of all weights, in row-major order whatever layout the module prefers."""
+    """Copies of all weights, in row-major order, not in the memory layout of the module."""
     return {name: to_array(weight) for name, weight in module.state_dict().items()}
 
 

@@ -31,7 +31,7 @@ class Difference(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """False also of a NaN."""
+        """A NaN is not small."""
         return self.kl <= MOST_KL and self.value_error <= MOST_VALUE_ERROR
 
     def __str__(self) -> str:
@@ -44,8 +44,8 @@ class Difference(NamedTuple):
 class Int8Backend(OnnxBackend):
     """``prepare`` quantises every version and compares it with float32 before it answers.
 
-    Both are done on the latest rows that were asked about, or on ``sample`` before there are any. Where policies
-    or values differ by too much the version answers in float32, and the log says so.
+    Both are done on the latest rows of ``launch``, or on ``sample`` before the first. Where policies or values differ
+    by too much the version answers in float32, and the log says so.
     """
 
     name = "onnx-int8"

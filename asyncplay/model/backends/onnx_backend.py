@@ -77,8 +77,8 @@ class OnnxBackend:
 
 @cache
 def _graph(shape: NetShape) -> onnx.ModelProto:
-    """Written once for each shape: tracing patches torch's modules for all threads, so that a network which trains
-    meanwhile would fail. The first backend of a shape is opened before anything trains."""
+    """Written once for each shape: tracing patches torch's modules for all threads, so a network that trains at the
+    same time would fail. The first backend of a shape is opened before training begins."""
     return onnx_graph.write_graph(nets.build(shape, seed=0), shape)
 
 

@@ -26,8 +26,8 @@ def done_at(device: DeviceSettings, launched_s: float, free_s: float, rows: int)
 
 
 class SimBackend:
-    """Takes a second batch while it works on the first, as an accelerator does: the host always has a share to hide,
-    be it only the way from one thread to another."""
+    """Takes a second batch while it works on the first, as an accelerator does: the host's share of a batch, be it
+    only the hand-over between threads, can always be hidden behind the device's."""
 
     name = "sim"
     depth = 2
@@ -49,7 +49,7 @@ class SimBackend:
         self._free_s = 0.0
 
     def launch(self, positions: Positions) -> "Promise":
-        """Takes as long as hashing the rows, of which the device knows nothing."""
+        """Hashing the rows takes time on the host, which the simulated device does not count."""
         self._free_s = done_at(self._device, self._clock(), self._free_s, len(positions.features))
         answers = sim_answers(positions.features, positions.offsets, self._players)
         return Promise(self._free_s, Estimates(*answers, self._version), self._clock, self._sleep)
@@ -63,7 +63,7 @@ class SimBackend:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """An answer that is there at ``due_s``; who takes it earlier sleeps until then."""
+    """An answer that is complete at ``due_s``; a call before that sleeps until then."""
 
     due_s: float
     estimates: Estimates
@@ -77,7 +77,7 @@ class Promise:
 
 
 def sharp_sleep(duration_s: float) -> None:
-    """Sleep without the 50 us by which Linux may let a timer be late."""
+    """Sleep without the 50 us that Linux may add to a timer."""
     if sys.platform == "linux" and not getattr(_sharpened, "done", False):
         ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
         _sharpened.done = True

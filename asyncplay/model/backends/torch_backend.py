@@ -141,7 +141,7 @@ class TorchBackend:
             self._stream.wait()
 
     def _trusted(self, exact: TorchEngine) -> TorchEngine:
-        """In the dtype that was measured fastest, or in float32 where these weights do not bear it."""
+        """The engine in the dtype that was measured fastest, or in float32 where that would change the answers."""
         engine = exact.in_dtype(self._dtype)
         sample = torch.tensor(self._sample, device=self._device)
         return engine if engine is exact or agrees(engine, exact, sample) else exact
@@ -181,7 +181,7 @@ def fastest(seconds: Mapping[torch.dtype, float]) -> torch.dtype:
 
 @torch.inference_mode()
 def agrees(engine: TorchEngine, exact: TorchEngine, features: Tensor) -> bool:
-    """Whether no prior and no value differs by more than a little; NaN agrees with nothing."""
+    """Whether no prior and no value differs by more than ``AGREEMENT``; NaN agrees with nothing."""
     pairs = zip(_answers(engine, features), _answers(exact, features), strict=True)
     return all(float((ours - theirs).abs().max()) <= AGREEMENT for ours, theirs in pairs)
 
