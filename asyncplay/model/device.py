@@ -18,8 +18,8 @@ from asyncplay.payloads import Array, Positions
 __all__ = [
     "BACKENDS",
     "BackendChoice",
+    "BackendSpeed",
     "Candidate",
-    "Figure",
     "available",
     "candidates",
     "choose",
@@ -49,7 +49,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class BackendSpeed:
     """What was measured of a candidate."""
 
     candidate: Candidate
@@ -61,7 +61,7 @@ class Figure:
 class BackendChoice:
     """The fastest candidate, and the figures it was chosen by, fastest first."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[BackendSpeed, ...]
 
     @property
     def best(self) -> Candidate:
@@ -71,7 +71,7 @@ class BackendChoice:
     def rows_per_s(self) -> float:
         return self.figures[0].rows_per_s
 
-    def with_figures(self, more: Iterable[Figure]) -> "BackendChoice":
+    def with_figures(self, more: Iterable[BackendSpeed]) -> "BackendChoice":
         return BackendChoice(tuple(sorted([*self.figures, *more], key=lambda figure: -figure.rows_per_s)))
 
     def report(self) -> list[str]:
@@ -159,7 +159,9 @@ def choose(
     while not all(best.values()) or clock() < end_s:
         for option, backend in backends.items():
             best[option] = max(best[option], rows_per_s(backend, sample, backend.depth, budget_s=0, clock=clock))
-    return BackendChoice(()).with_figures(Figure(option, len(sample.features), speed) for option, speed in best.items())
+    return BackendChoice(()).with_figures(
+        BackendSpeed(option, len(sample.features), speed) for option, speed in best.items()
+    )
 
 
 def forward_limit(
@@ -172,7 +174,7 @@ def forward_limit(
     clock: Callable[[], float] = time.perf_counter,
 ) -> BackendChoice:
     """The most rows/s this machine's model can answer: every candidate at every batch size."""
-    figures: list[Figure] = []
+    figures: list[BackendSpeed] = []
     sizes = list(batch_rows)
     for option in options:
         backend = open_candidate(option)
@@ -212,9 +214,9 @@ def resize(positions: Positions, rows: int) -> Positions:
 
 def _measure(
     option: Candidate, backend: Backend, sample: Positions, budget_s: float, clock: Callable[[], float]
-) -> Figure:
+) -> BackendSpeed:
     speed = rows_per_s(backend, sample, backend.depth, budget_s=budget_s, clock=clock)
-    return Figure(option, len(sample.features), speed)
+    return BackendSpeed(option, len(sample.features), speed)
 
 
 def _run(backend: Backend, sample: Positions, batches: int, in_flight: int) -> None:

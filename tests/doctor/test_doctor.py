@@ -16,7 +16,7 @@ from asyncplay.doctor.devices import judge_choice, judge_copies, look_at_acceler
 from asyncplay.doctor.finding import Finding, as_json, as_text, is_broken
 from asyncplay.doctor.neighbours import Busy, judge_neighbours, watch_neighbours
 from asyncplay.model.backends.sim import SimBackend
-from asyncplay.model.device import BackendChoice, Candidate, Figure, rows_per_s
+from asyncplay.model.device import BackendChoice, BackendSpeed, Candidate, rows_per_s
 from asyncplay.payloads import Positions
 
 
@@ -145,7 +145,7 @@ def test_copies_are_judged_by_which_is_faster():
 
 def test_all_backends_are_told_with_their_speed():
     choice = BackendChoice(
-        (Figure(Candidate("onnx-fp32", 2), 256, 2000.4), Figure(Candidate("torch-cpu", 1), 256, 1000.0))
+        (BackendSpeed(Candidate("onnx-fp32", 2), 256, 2000.4), BackendSpeed(Candidate("torch-cpu", 1), 256, 1000.0))
     )
     found = judge_choice(choice, "mlp")
     assert found.figures == {"onnx-fp32 x2": 2000, "torch-cpu x1": 1000}
