@@ -2,12 +2,14 @@
 
     scripts/dev python scripts/walk.py [--list]
 
-An inline run plays tic-tac-toe up to its first standstill. The game that ends there is the last one under way and its
-rows are just enough for the first training step, so there is nothing else to do than to store it, train and publish.
-Counted is each function of the package in which something ran, on whatever thread, from the call of ``Group.take``,
-which copies the finished game out of the search, to the return of the backend's ``swap``, which puts the new weights
-in place: it was entered, resumed or left in between. Comprehensions and lambdas are not counted, and of what is
-compiled only what Python calls. What waits for the standstill is counted too.
+An inline run plays tic-tac-toe up to its first barrier. The game that ends there is the last one under way and its
+examples are just enough for the first training step, so there is nothing else to do than to store it, train and
+publish. Looked at is each function of the package, on whatever thread, from the call of ``Group.take``, which copies
+the finished game out of the search, to the return of the backend's ``swap``, which puts the new weights in place.
+
+The walk is made of the functions that carry the game: an argument or the result is the game, a message or record of
+it, its examples, a batch of them, or weights (CARRIERS, bytes of a frame, tensors). ``--all`` lists everything that
+ran meanwhile too. Comprehensions and lambdas are not counted, and of what is compiled only what Python calls.
 """
 
 import argparse
@@ -20,14 +22,23 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
+
+import numpy as np
+import torch
 
 import asyncplay
 from asyncplay.cli import main as run_command
 
 ROOT = f"{Path(asyncplay.__file__).parent}/"
 START, END = "Group.take", ".swap"
+CARRIERS = {
+    *("PlayedGame", "GameRows", "Rerun", "Rows", "Game", "Arrival", "GameEntry", "Record", "Policies"),
+    *("Examples", "Draw", "StepReport", "Prepared"),
+}
+SHORT_BYTES = 100  # of a digest, a header or a watermark; a frame or a packed record has more
 GAMES_AT_ONCE = 2
-STANDSTILL_GAMES = 8 * GAMES_AT_ONCE  # an inline run waits for training to rest whenever so many are played
+BARRIER_GAMES = 8 * GAMES_AT_ONCE  # an inline run waits for training to rest whenever so many are played
 NEVER_ROWS = 10**6
 SMOKE = Path(__file__).parent.parent / "configs" / "smoke.toml"
 FLAGS = [
@@ -38,36 +49,60 @@ FLAGS = [
 ]
 
 
+class Walk(NamedTuple):
+    """Functions in the order they are met, as ``search/group.py:Group.take``."""
+
+    carrying: list[str]
+    all: list[str]
+
+
 class Recorder:
     """A profile function for all threads, which begins anew with each finished game until weights are published."""
 
     def __init__(self) -> None:
-        self.met: dict[str, None] = {}  # in this order
+        self.carrying: dict[str, None] = {}
+        self.met: dict[str, None] = {}
         self.n_games = 0
         self.is_over = False
 
-    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+    def __call__(self, frame: FrameType, event: str, result: object) -> None:
         code = frame.f_code
         if self.is_over or event not in ("call", "return") or not code.co_filename.startswith(ROOT):
             return
         if event == "call" and code.co_qualname == START:
             self.met.clear()
+            self.carrying.clear()
             self.n_games += 1
         if self.n_games and not code.co_name.startswith("<"):
-            self.met[f"{code.co_filename.removeprefix(ROOT)}:{code.co_qualname}"] = None
+            name = f"{code.co_filename.removeprefix(ROOT)}:{code.co_qualname}"
+            self.met[name] = None
+            arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            values = [frame.f_locals.get(argument) for argument in arguments if argument != "self"]
+            if any(map(carries, values if event == "call" else [result])):
+                self.carrying[name] = None
             self.is_over = event == "return" and code.co_qualname.endswith(END)
 
 
-def walk() -> list[str]:
-    """The functions in the order they are met, as ``search/group.py:Group.take``."""
-    n_rows = _play(STANDSTILL_GAMES, minimum_rows=NEVER_ROWS)
-    _play(STANDSTILL_GAMES + 1, minimum_rows=n_rows)  # for all that is slow the first time
+def carries(value: object, depth: int = 0) -> bool:
+    """Whether a value is the game or what was made of it."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return len(value) > SHORT_BYTES
+    if isinstance(value, torch.Tensor) or type(value).__name__ in CARRIERS:
+        return True
+    if isinstance(value, dict):
+        return bool(value) and all(isinstance(entry, np.ndarray) for entry in value.values())
+    return isinstance(value, list | tuple) and depth < 2 and any(carries(entry, depth + 1) for entry in value)
+
+
+def walk() -> Walk:
+    n_rows = _play(BARRIER_GAMES, minimum_rows=NEVER_ROWS)
+    _play(BARRIER_GAMES + 1, minimum_rows=n_rows)  # for all that is slow the first time
     recorder = Recorder()
     with _profiling(recorder):
-        _play(STANDSTILL_GAMES + 1, minimum_rows=n_rows)
+        _play(BARRIER_GAMES + 1, minimum_rows=n_rows)
     assert recorder.is_over, "no weights were published"
-    assert recorder.n_games == STANDSTILL_GAMES, "weights were published while games were under way"
-    return list(recorder.met)
+    assert recorder.n_games == BARRIER_GAMES, "weights were published while games were under way"
+    return Walk(list(recorder.carrying), list(recorder.met))
 
 
 def _play(n_games: int, *, minimum_rows: int) -> int:
@@ -95,13 +130,17 @@ def _profiling(recorder: Recorder) -> Iterator[None]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="name the functions, in the order they are met")
+    parser.add_argument("--list", action="store_true", help="name the functions that carry the game, in order")
+    parser.add_argument("--all", action="store_true", help="name everything that ran meanwhile, in order")
     wanted = parser.parse_args()
-    functions = walk()
-    if wanted.list:
-        print("\n".join(functions))
-    n_files = len({function.partition(":")[0] for function in functions})
-    print(f"walk from {START} to {END.removeprefix('.')}: {n_files} files, {len(functions)} functions")
+    found = walk()
+    if wanted.list or wanted.all:
+        print("\n".join(found.all if wanted.all else found.carrying))
+    files, ran = ({function.partition(":")[0] for function in functions} for functions in found)
+    print(
+        f"walk of a finished game: {len(files)} files, {len(found.carrying)} functions carry it; "
+        f"{len(ran)} files, {len(found.all)} functions ran meanwhile"
+    )
     return 0
 
 

@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from asyncplay.data.entries import GameEntry
-from asyncplay.payloads import Array, Floats, Ints, offsets_of
-from asyncplay.records import Record
+from asyncplay.payloads import Array, Floats, Ints, Record, offsets_of
 
 
 class Finished(NamedTuple):

@@ -27,8 +27,8 @@ from asyncplay.methods.mccfr.run import MccfrRun
 from asyncplay.methods.roles import ROLES
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.run import SelfplayRun
+from asyncplay.payloads import pack
 from asyncplay.pools.local import LocalPool
-from asyncplay.records import pack
 from asyncplay.wire.codec import HEADER, encode
 from asyncplay.wire.messages import Ask, Job
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asyncplay.payloads import offsets_of
-from asyncplay.records import Record, RecordDamaged, dense, pack, sparse, unpack
+from asyncplay.payloads import Record, RecordDamaged, dense, offsets_of, pack, sparse, unpack
 
 
 @st.composite

@@ -13,8 +13,7 @@ import numpy as np
 from asyncplay.archive.progress import Progress, counted
 from asyncplay.data.reader import GameFilter, StoredGame, count_games, read_games, reading
 from asyncplay.errors import AsyncplayError
-from asyncplay.payloads import Array
-from asyncplay.records import Record, RecordDamaged, unpack
+from asyncplay.payloads import Array, Record, RecordDamaged, unpack
 from asyncplay.rundir.layout import refuse_own
 
 Format = Literal["npz", "parquet"]

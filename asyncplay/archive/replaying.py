@@ -9,8 +9,7 @@ from asyncplay import rng
 from asyncplay.data.reader import StoredGame
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
-from asyncplay.payloads import Array
-from asyncplay.records import Record, RecordDamaged, unpack
+from asyncplay.payloads import Array, Record, RecordDamaged, unpack
 from asyncplay.search.layout import CHANCE_STREAM
 
 

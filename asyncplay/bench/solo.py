@@ -20,7 +20,7 @@ from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import build as build_net
-from asyncplay.model.weights import snapshot
+from asyncplay.model.nets import snapshot
 from asyncplay.payloads import Estimates, Floats, Positions
 from asyncplay.search.group import Group, kernel_settings
 

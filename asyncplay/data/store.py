@@ -30,7 +30,7 @@ from asyncplay.data.entries import (
     Written,
 )
 from asyncplay.errors import AsyncplayError
-from asyncplay.records import Record, pack, sparse
+from asyncplay.payloads import Record, pack, sparse
 
 FILE = "run.sqlite"
 Durability = Literal["process", "power"]

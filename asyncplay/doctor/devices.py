@@ -8,7 +8,7 @@ from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import BackendChoice, Candidate
 from asyncplay.model.nets import build as build_net
-from asyncplay.model.weights import snapshot
+from asyncplay.model.nets import snapshot
 from asyncplay.payloads import Positions
 
 CURVE_ROWS = (16, 64, 256, 1024, 4096)

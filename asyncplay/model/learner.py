@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model import nets
-from asyncplay.model import weights as named
 from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape, known_facts
@@ -126,15 +125,15 @@ class Learner:
 
     def weights(self) -> dict[str, Array]:
         """A copy of the mean of the latest steps' weights, ready to be published."""
-        return {name: named.to_array(value) for name, value in self._average.items()}
+        return {name: nets.to_array(value) for name, value in self._average.items()}
 
     def save(self) -> LearnerState:
         """The state from which ``load`` continues with the same bits."""
-        tensors = {f"weight/{name}": value for name, value in named.snapshot(self._net).items()}
+        tensors = {f"weight/{name}": value for name, value in nets.snapshot(self._net).items()}
         tensors |= {f"average/{name}": value for name, value in self.weights().items()}
         for name, weight in self._net.named_parameters():
             for moment in MOMENTS if weight in self._optimizer.state else ():
-                tensors[f"{moment}/{name}"] = named.to_array(self._optimizer.state[weight][moment])
+                tensors[f"{moment}/{name}"] = nets.to_array(self._optimizer.state[weight][moment])
         facts = {"steps": self.steps, "rows": self.rows, "shape": asdict(self.shape)}
         return LearnerState(tensors, json.dumps(facts))
 

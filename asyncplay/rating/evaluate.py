@@ -21,8 +21,8 @@ from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, mat
 from asyncplay.methods.selfplay.network import choose_backend, load_game, load_weights, open_model
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
+from asyncplay.model.nets import Weights
 from asyncplay.model.shape import NetShape, known_facts
-from asyncplay.model.weights import Weights
 from asyncplay.rating import solved
 from asyncplay.rundir.layout import CONFIG, NET, read_config
 from asyncplay.rundir.weights import versions

@@ -4,8 +4,7 @@ import numpy as np
 
 from asyncplay.games.kernels import Kernel
 from asyncplay.games.spec import GameSpec
-from asyncplay.payloads import Array
-from asyncplay.records import Record, RecordDamaged, dense
+from asyncplay.payloads import Array, Record, RecordDamaged, dense
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
 
 

@@ -19,7 +19,7 @@ from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import ARRAYS, MANIFEST, STATE
 from asyncplay.data.schema import GAME_COLUMNS
 from asyncplay.data.store import FILE, row_crc
-from asyncplay.records import pack, unpack
+from asyncplay.payloads import pack, unpack
 
 EVIL = "\x1b[31mred\x1b[0m\nnext\r\x9b2J\u202e"
 DEEP = "[" * 100_000

@@ -13,7 +13,7 @@ from asyncplay.data.entries import EventEntry, GameEntry, MetricsEntry, Note, Ve
 from asyncplay.data.store import Store, open_store
 from asyncplay.data.watermark import Watermark
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
-from asyncplay.records import Record
+from asyncplay.payloads import Record
 from asyncplay.search.layout import CHANCE_STREAM
 
 START_S = 1_700_000_000.5

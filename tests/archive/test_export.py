@@ -12,7 +12,7 @@ from stored import START_S, make_run
 
 from asyncplay import cli
 from asyncplay.data.reader import ALL, GameFilter, StoredGame, count_games, read_games, reading
-from asyncplay.records import unpack
+from asyncplay.payloads import unpack
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from asyncplay.archive.replaying import Referee
 from asyncplay.data.reader import StoredGame
 from asyncplay.data.store import record_of, row_crc
 from asyncplay.games.spec import GameSpec
-from asyncplay.records import pack, unpack
+from asyncplay.payloads import pack, unpack
 
 
 def stored(spec: GameSpec, unit: int, **lies: object) -> StoredGame:

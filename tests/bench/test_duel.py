@@ -12,7 +12,7 @@ from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.methods.selfplay.network import load_game, save_weights
 from asyncplay.methods.sizes import net_shape
 from asyncplay.model.nets import build as build_net
-from asyncplay.model.weights import snapshot
+from asyncplay.model.nets import snapshot
 from asyncplay.rundir.resume import write_config
 
 SMOKE = Path(__file__).parents[2] / "configs" / "smoke.toml"

@@ -4,7 +4,7 @@ import numpy as np
 from finished import entry_of
 
 from asyncplay.data.entries import GameEntry
-from asyncplay.records import Record
+from asyncplay.payloads import Record
 
 
 def make_game(unit: int, *, rows: int = 3, time_s: float = 1000.0) -> GameEntry:

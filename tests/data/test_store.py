@@ -22,7 +22,7 @@ from asyncplay.data.store import (
     record_of,
     row_crc,
 )
-from asyncplay.records import unpack
+from asyncplay.payloads import unpack
 
 META = {"game": "connect4", "options": "{}", "seed": "0", "players": "2"}
 

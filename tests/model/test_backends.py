@@ -17,9 +17,8 @@ from asyncplay.model.backends.torch_backend import (
     fastest,
 )
 from asyncplay.model.device import ON_CPU, available, open_backend
-from asyncplay.model.nets import build, build_from
+from asyncplay.model.nets import build, build_from, snapshot
 from asyncplay.model.priors import legal_priors
-from asyncplay.model.weights import snapshot
 
 ACCELERATORS = [pytest.param(name, marks=pytest.mark.accelerator) for name in ("cuda", "mps")]
 

@@ -8,8 +8,8 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.model.backend import Prepared
 from asyncplay.model.device import (
     BackendChoice,
+    BackendSpeed,
     Candidate,
-    Figure,
     candidates,
     choose,
     forward_limit,
@@ -17,8 +17,7 @@ from asyncplay.model.device import (
     resize,
     training_device,
 )
-from asyncplay.model.nets import build
-from asyncplay.model.weights import snapshot
+from asyncplay.model.nets import build, snapshot
 from asyncplay.payloads import Estimates
 
 SAMPLE = random_positions(MLP, 50)
@@ -115,7 +114,7 @@ def test_the_forward_limit_looks_at_every_batch_size():
 
 
 def test_the_report_has_a_line_for_each_candidate():
-    fast, slow = Figure(Candidate("cuda", 1), 256, 123456.7), Figure(Candidate("onnx-fp32", 2), 256, 4100.2)
+    fast, slow = BackendSpeed(Candidate("cuda", 1), 256, 123456.7), BackendSpeed(Candidate("onnx-fp32", 2), 256, 4100.2)
     assert BackendChoice((fast, slow)).report() == [
         "cuda: 123,457 rows/s at 256",
         "onnx-fp32 x2: 4,100 rows/s at 256",

@@ -13,8 +13,7 @@ from asyncplay.model import onnx_graph, quantize
 from asyncplay.model.backends import int8_backend
 from asyncplay.model.backends.int8_backend import MOST_KL, MOST_VALUE_ERROR, Int8Backend, compare, divergence
 from asyncplay.model.backends.onnx_backend import OnnxBackend, make_session
-from asyncplay.model.nets import build
-from asyncplay.model.weights import snapshot
+from asyncplay.model.nets import build, snapshot
 from asyncplay.payloads import Estimates, Positions
 
 SHAPES = [MLP, BOARD, ENCODER]

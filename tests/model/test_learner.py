@@ -10,8 +10,8 @@ from model_cases import BOARD, ENCODER, MLP, random_examples
 from asyncplay.errors import AsyncplayError
 from asyncplay.model.device import available
 from asyncplay.model.learner import Learner, LearnerSettings, StepReport, cut
+from asyncplay.model.nets import to_bytes
 from asyncplay.model.schedule import LearningRate
-from asyncplay.model.weights import to_bytes
 from asyncplay.payloads import concatenate
 
 STEADY = LearnerSettings(schedule=LearningRate(peak=0.01, warmup_steps=0))

@@ -8,9 +8,8 @@ from model_cases import BLOBNET, BOARD, ENCODER, MLP, ONLY_PLANES, PLANES, SHAPE
 from torch import nn
 
 from asyncplay.errors import AsyncplayError
-from asyncplay.model.nets import EncoderLayer, ResidualBlock, build, build_from
+from asyncplay.model.nets import EncoderLayer, ResidualBlock, build, build_from, snapshot
 from asyncplay.model.shape import NetShape
-from asyncplay.model.weights import snapshot
 
 
 def parameters(shape: NetShape) -> int:

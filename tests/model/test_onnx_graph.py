@@ -7,10 +7,9 @@ from model_cases import BOARD, SHAPES, shaken
 
 from asyncplay.model import onnx_graph
 from asyncplay.model.backends.onnx_backend import OnnxBackend
-from asyncplay.model.nets import build, build_from
+from asyncplay.model.nets import build, build_from, snapshot
 from asyncplay.model.onnx_graph import with_weights, write_graph
 from asyncplay.model.shape import NetShape
-from asyncplay.model.weights import snapshot
 from asyncplay.payloads import Positions
 
 

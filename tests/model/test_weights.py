@@ -5,8 +5,7 @@ import pytest
 from model_cases import BOARD, SHAPES, shaken
 
 from asyncplay.errors import AsyncplayError
-from asyncplay.model.nets import build
-from asyncplay.model.weights import distance, from_bytes, snapshot, to_bytes
+from asyncplay.model.nets import build, distance, from_bytes, snapshot, to_bytes
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

@@ -18,7 +18,7 @@ from asyncplay.methods.selfplay.games import result_flaw
 from asyncplay.methods.selfplay.messages import Game, MatchSpec
 from asyncplay.methods.selfplay.network import load_game
 from asyncplay.methods.selfplay.score import Points, Score, compare, score
-from asyncplay.model.weights import Weights
+from asyncplay.model.nets import Weights
 from asyncplay.wire.codec import encode
 
 HERO_MODEL, RIVAL_MODEL = 1, 2  # what the two sides of a match are called in asks

@@ -13,9 +13,8 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import BackendChoice, Candidate
-from asyncplay.model.nets import check_weights
+from asyncplay.model.nets import Weights, check_weights, from_bytes, to_bytes
 from asyncplay.model.shape import NetShape
-from asyncplay.model.weights import Weights, from_bytes, to_bytes
 from asyncplay.payloads import Positions
 from asyncplay.rundir import weights as stored
 

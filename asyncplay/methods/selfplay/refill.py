@@ -19,8 +19,7 @@ from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.games import examples_of
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
-from asyncplay.payloads import Examples
-from asyncplay.records import pack
+from asyncplay.payloads import Examples, pack
 from asyncplay.wire.codec import encode
 
 log = logging.getLogger(__name__)

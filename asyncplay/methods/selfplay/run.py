@@ -33,8 +33,8 @@ from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, T
 from asyncplay.methods.sizes import net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
+from asyncplay.model.nets import Weights, snapshot
 from asyncplay.model.nets import build as build_net
-from asyncplay.model.weights import Weights, snapshot
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
 from asyncplay.rundir.folder import RunFolder

@@ -16,7 +16,7 @@ from asyncplay.engine.limiter import Limiter
 from asyncplay.methods.selfplay.figures import LearnFigures
 from asyncplay.model.backend import Backend, Prepared
 from asyncplay.model.learner import Learner, LearnerState, StepReport
-from asyncplay.model.weights import Weights, distance
+from asyncplay.model.nets import Weights, distance
 from asyncplay.payloads import Examples, Ints
 
 LEAST_MICRO_ROWS = 64  # a resnet's row takes 4 to 10 % longer in parts of 64, 12 to 44 % in parts of 32

@@ -9,8 +9,7 @@ import numpy as np
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.selfplay.worker import game_message, load_game
-from asyncplay.payloads import Array
-from asyncplay.records import unpack
+from asyncplay.payloads import Array, unpack
 from asyncplay.search import entries
 from asyncplay.search.rebuilt import notes_of, rebuild_rows
 from asyncplay.wire.codec import HEADER, decode

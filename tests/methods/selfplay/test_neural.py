@@ -17,8 +17,8 @@ from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.network import load_weights, save_weights
 from asyncplay.methods.selfplay.run import SelfplayRun
+from asyncplay.payloads import dense, unpack
 from asyncplay.rating.evaluate import Question, evaluate
-from asyncplay.records import dense, unpack
 from asyncplay.rundir.weights import versions
 
 CONFIGS = Path(__file__).parents[3] / "configs"

@@ -25,9 +25,9 @@ from asyncplay.methods.selfplay.trainer import LEAST_MICRO_ROWS, Published, Publ
 from asyncplay.model.backend import Prepared
 from asyncplay.model.backends.torch_backend import TorchBackend
 from asyncplay.model.learner import Learner, LearnerSettings, StepReport
+from asyncplay.model.nets import Weights
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
-from asyncplay.model.weights import Weights
 from asyncplay.payloads import Examples, Positions
 
 SHAPE = NetShape("mlp", features=4, actions=4, players=2, width=16, blocks=1)
