@@ -1,4 +1,4 @@
-"""What small games share in which chance hands each seat one card or die, and perhaps turns one up for all.
+"""What small games share: chance deals each seat one card or die, and may turn one up for all.
 
 rules: the words below, then the game's own. state: DECISIONS so far; DEALT, how many values chance has
 handed out; HANDS, the value of each seat and then the one turned up, NOT_DEALT until then; HISTORY, the
@@ -128,7 +128,7 @@ def key(rules, state, viewer):
 
 @kernel(contract.DETERMINIZE)
 def determinize(rules, state, viewer, stream, worlds):
-    """The others' values are dealt again from what the viewer cannot see; who has none gets none."""
+    """The others' values are dealt again from what the viewer cannot see; a seat without a value gets none."""
     for world in range(len(worlds)):
         for word in range(len(state)):
             worlds[world, word] = state[word]

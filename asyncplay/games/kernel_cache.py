@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept, and who may have written what is found there.
+"""The folder of compiled kernels, which only we may write to, and the checksums of its files.
 
-numba unpickles the files of its cache, and LLVM runs them: whoever can write there can run code as us, and a file
-that is cut off or overwritten may crash the process. So the folder must be ours alone, and every file carries the
-SHA-256 of the rest of it: what does not agree is never unpickled but compiled again.
+numba unpickles the files of its cache, and LLVM runs them: another user who can write there can run code as us, and a
+file that is cut off or overwritten may crash the process. So the folder must be writable for us alone, and every file
+carries the SHA-256 of its content: a file that does not agree with it is compiled again and never unpickled.
 """
 
 import atexit
@@ -28,13 +28,13 @@ from asyncplay.errors import AsyncplayError
 KEPT_FOLDERS = 16
 SEAL_BYTES = hashlib.sha256().digest_size
 TEMPORARY = "ASYNCPLAY_KERNELS"
-"""Names the variable with the temporary place of kernels, for the processes that this one starts; empty: none."""
+"""The environment variable with the temporary folder of kernels, for processes that this one starts; empty: none."""
 
 config: Any = numba_config  # its names are made while it is imported, so no checker knows them
 
 
 class UnsafeFolder(AsyncplayError):
-    """A folder that cannot be used or that others could change; ``flaw`` is what is wrong with it."""
+    """A folder that cannot be used or that others could change; ``flaw`` says why, ``cure`` what to do."""
 
     def __init__(self, flaw: str, cure: str) -> None:
         super().__init__(f"{flaw}; {cure}")
@@ -45,27 +45,41 @@ class UnsafeFolder(AsyncplayError):
 def cache_folder() -> Path | None:
     """The folder of compiled kernels; None if no place for it is safe, and then every process compiles its own.
 
-    Without a safe place in the user's cache directory it is a temporary one of this process, which those that it
-    starts share, so that workers do not compile what we have compiled.
+    Without a safe place in the user's cache directory it is a temporary folder, removed when this process ends. The
+    processes that this one starts share it, so that workers do not compile the same kernels again.
     """
     try:
         return usual_folder()
     except UnsafeFolder as error:
         if TEMPORARY not in os.environ:
-            os.environ[TEMPORARY] = str(_make_temporary() or "")
-            users = "this run alone" if os.environ[TEMPORARY] else "each process alone"
+            os.environ[TEMPORARY], users = "", "each process alone"
+            with suppress(OSError, UnsafeFolder):
+                made = Path(tempfile.mkdtemp(prefix="asyncplay-"))
+                atexit.register(shutil.rmtree, made, ignore_errors=True)
+                os.environ[TEMPORARY], users = str(make_private(made)), "this run alone"
             _warn(f"kernels are compiled for {users}: {error}")
     place = os.environ[TEMPORARY]
-    return make_private(Path(place) / _name()) if place else None
+    return make_private(Path(place) / f"kernels-{source_hash()}") if place else None
 
 
 def usual_folder() -> Path:
-    """In the user's cache directory, named by what was compiled; UnsafeFolder says why not.
+    """A folder in the user's cache directory, named by the hash of the sources; UnsafeFolder if there is no safe one.
 
-    numba notices a changed file, but not a changed helper in another file: hence the hash in the name.
+    numba notices a changed file, but not a changed helper in another file: hence the hash in the name. Folders of
+    older sources are removed, all but the latest few.
     """
-    folder = make_private(_user_cache() / _name())
-    _drop_old(folder.parent)
+    if chosen := os.environ.get("XDG_CACHE_HOME"):
+        place = Path(chosen)
+    else:
+        try:
+            place = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+        except RuntimeError:
+            raise UnsafeFolder("there is no home folder", _ELSEWHERE) from None
+    folder = make_private(place / "asyncplay" / f"kernels-{source_hash()}")
+    with suppress(FileNotFoundError):  # another process may be doing the same
+        folders = sorted(folder.parent.glob("kernels-*"), key=lambda one: one.stat().st_mtime)
+        for old in folders[:-KEPT_FOLDERS]:
+            shutil.rmtree(old, ignore_errors=True)
     return folder
 
 
@@ -97,7 +111,7 @@ _ELSEWHERE = "set XDG_CACHE_HOME to a folder of your own"
 
 
 class KernelCache(FunctionCache):
-    """numba's cache of one kernel, its files sealed. A disk that takes nothing costs the cache, not the run."""
+    """numba's cache of one kernel, its files with checksums. If the disk is full, only the cache is lost."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
@@ -116,7 +130,7 @@ class KernelCache(FunctionCache):
 
 
 class SealedFiles(IndexDataCacheFile):
-    """The index and the data of one kernel; the index says which source it is of."""
+    """The index and the data of one kernel; the index carries the stamp of its source."""
 
     def _load_index(self) -> Any:
         try:
@@ -178,42 +192,11 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _name() -> str:
-    return f"kernels-{source_hash()}"
-
-
-def _user_cache() -> Path:
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen) / "asyncplay"
-    try:
-        home = Path.home()
-    except RuntimeError:
-        raise UnsafeFolder("there is no home folder", _ELSEWHERE) from None
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "asyncplay"
-
-
 def _make(folder: Path) -> None:
-    """Whatever the umask: Path.mkdir gives its mode to the last folder alone."""
+    """Make a folder and its parents with mode 0700; Path.mkdir would give it to the last folder alone."""
     if not folder.parent.exists():
         _make(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def _make_temporary() -> Path | None:
-    """A new private folder that is removed when this process ends."""
-    with suppress(OSError, UnsafeFolder):
-        place = Path(tempfile.mkdtemp(prefix="asyncplay-"))
-        atexit.register(shutil.rmtree, place, ignore_errors=True)
-        return make_private(place)
-    return None
-
-
-def _drop_old(place: Path) -> None:
-    """Remove the folders of older sources, all but the latest few."""
-    with suppress(FileNotFoundError):  # another process may be doing the same
-        folders = sorted(place.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime)
-        for folder in folders[:-KEPT_FOLDERS]:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache
@@ -222,5 +205,5 @@ def _warn_once(line: str) -> None:
 
 
 def _warn(line: str) -> None:
-    with suppress(OSError):  # nobody may read it
+    with suppress(OSError):  # stderr may be closed
         sys.stderr.write(f"asyncplay: warning: {line}\n")

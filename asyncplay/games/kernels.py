@@ -1,7 +1,7 @@
 """How kernels are declared, compiled and kept.
 
-``kernel(signature)`` marks what Python calls: compiled for that signature alone, and kept on disk.
-``helper`` marks what only kernels call: compiled into its callers, for whatever types they pass.
+``kernel(signature)`` marks a function that Python calls: compiled for that signature alone, and kept on disk.
+``helper`` marks a function that only kernels call: compiled into its callers, for the types they pass.
 ``body`` is a helper with one caller, put into it before anything is compiled. It saves compiling the
 same code again at every level of the way down; with several callers it costs more than it saves
 (measured for connect four: 13 s with no bodies, 11 s with seven, 19 s with nothing but bodies).
@@ -60,20 +60,15 @@ def ready(dispatcher: Kernel) -> Kernel:
 
 
 def warm_up(kernels: Iterable[Kernel], progress: Progress | None = None) -> None:
-    """Make kernels ready in order; ``progress(done, total, name)`` is called before each and at the end."""
+    """Make kernels ready in order; ``progress(done, total, "games.connect4.play")`` before each and at the end."""
     waiting = list(kernels)
     for done, dispatcher in enumerate(waiting):
         if progress is not None:
-            progress(done, len(waiting), _title(dispatcher))
+            module = dispatcher.py_func.__module__.removeprefix("asyncplay.")
+            progress(done, len(waiting), f"{module}.{dispatcher.py_func.__name__}")
         ready(dispatcher)
     if progress is not None:
         progress(len(waiting), len(waiting), "")
-
-
-def _title(dispatcher: Kernel) -> str:
-    """Where a kernel lives and its name, without the package: games.connect4.play."""
-    module = dispatcher.py_func.__module__.removeprefix("asyncplay.")
-    return f"{module}.{dispatcher.py_func.__name__}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -100,7 +95,7 @@ class Kernels:
 
 
 class KernelsType(types.Dummy):
-    """What numba knows of a ``Kernels`` object: everything, so that a call needs no pointer."""
+    """The numba type of one ``Kernels`` object; it holds the object itself, so a call needs no pointer."""
 
     def __init__(self, kernels: Kernels) -> None:
         self.kernels = kernels

@@ -1,7 +1,7 @@
 """Kuhn's poker for 2 to 4 players: one card each from a deck of one card more, one bet of 1 over an ante of 1.
 
-The seats take turns. Once somebody has bet, each of the others says once whether to go along (BET) or to
-give up (PASS). The highest card of those who bet wins the pot, of all if nobody did. State as in dealt.py.
+The seats take turns. After the first bet each of the other seats either calls it (BET) or folds (PASS), once. The
+highest card of the seats that bet wins the pot; without a bet it is the highest of all. State as in dealt.py.
 """
 
 from asyncplay.errors import AsyncplayError
@@ -49,16 +49,9 @@ def play(rules, state, action):
     note(state, action)
 
 
-@helper
-def has_bet(rules, state, seat):
-    """Say whether a seat is in for the bet: its latest decision tells."""
-    later = seat + rules[PLAYERS]
-    return state[HISTORY + (later if later < state[DECISIONS] else seat)] == BET
-
-
 @kernel(contract.RETURNS)
 def returns(rules, state, gains):
-    """The pot goes to the highest card among those who bet, or among all."""
+    """The pot goes to the highest card among the seats that bet, or among all without a bet."""
     for seat in range(rules[PLAYERS]):
         gains[seat] = 0.0
     if to_move(rules, state) != GAME_OVER:
@@ -66,7 +59,8 @@ def returns(rules, state, gains):
     nobody_bet = opener(rules, state) == NOBODY
     pot, winner = 0, NOBODY
     for seat in range(rules[PLAYERS]):
-        is_in = has_bet(rules, state, seat)
+        later = seat + rules[PLAYERS]  # a seat's latest decision says whether it is in for the bet
+        is_in = state[HISTORY + (later if later < state[DECISIONS] else seat)] == BET
         pot += 2 if is_in else 1
         gains[seat] = -2.0 if is_in else -1.0
         if (is_in or nobody_bet) and (winner == NOBODY or state[HANDS + seat] > state[HANDS + winner]):

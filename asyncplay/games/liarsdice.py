@@ -2,7 +2,7 @@
 
 A bid says how many of the two dice show a face: bid k is a count of k // FACES + 1 and the face k % FACES.
 Each bid is higher than the last; the highest face stands for any. Instead of bidding, a player may call the
-last bid a lie (the last action): whoever is wrong loses 1 to the other. State as in dealt.py.
+last bid a lie (the last action): the player who is wrong loses 1 to the other. State as in dealt.py.
 """
 
 from asyncplay.errors import AsyncplayError
@@ -31,7 +31,7 @@ def liar(rules):
 
 @kernel(contract.TO_MOVE)
 def to_move(rules, state):
-    """Turn by turn until somebody calls a lie."""
+    """Turn by turn until a seat calls a lie."""
     if not hands_are_out(rules, state):
         return CHANCE_TURN
     return GAME_OVER if last(state, 0) == liar(rules) else state[DECISIONS] % PLAYERS

@@ -3,7 +3,7 @@
 A game is a ``GameSpec``: sizes and kernels. All kernels share these arguments:
 
 ``rules``     int64[R], what was fixed before the game: the options first (players, board, cards ...),
-              then whatever tables the kernels look up. Options live here and not in the code, so that
+              then the tables that the kernels look up. Options live here and not in the code, so that
               one compiled kernel serves them all; not in the state either, which is copied often.
 ``state``     int64[S], one position, all of it: hidden cards, counters and the move limit included.
               Bitboards are single words; a board of many small cells may be seen as bytes
@@ -33,7 +33,7 @@ happen        let the outcome of that number happen
 ending        of games that are searched: return 0 if more than ``most`` decisions are left of the game or
               stage; else write into the first row of ``values`` what each seat will have got at its end if all
               play best (max^n), and return 1. Where several actions are best for the mover it is the mean
-              over them. ``room`` and the other rows are to work in; ``no_ending`` is for those that never know
+              over them. ``room`` and the other rows are scratch; ``no_ending`` is for games without this kernel
 ============  ===============================================================================
 
 Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
@@ -73,7 +73,7 @@ ENDING = int64(RULES, STATE, int64, int64[:, ::1], float64[:, ::1])
 
 
 class Symmetries(NamedTuple):
-    """The ways Y to turn a position without changing the game; the first changes nothing.
+    """The Y ways to turn a position without changing the game; the first is the identity.
 
     Turned features are ``row[features[y]]``; action ``a`` becomes ``actions[y, a]``.
     """
@@ -84,7 +84,7 @@ class Symmetries(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GameSpec:
-    """A game with its options chosen: what a network, a search and a store need to know of it."""
+    """A game with its options chosen: its sizes and kernels, for networks, searches and the store."""
 
     name: str
     players: int  # P, 2 to 8
@@ -96,7 +96,7 @@ class GameSpec:
     planes: tuple[int, int, int] | None  # channels, rows, columns for convolutions; None: no board
     max_legal: int  # most legal actions of any position
     max_decisions: int  # most decisions of any game, forced ones included; the rules end it there
-    has_limit: bool = False  # a game of that many decisions was broken off, and did not end by itself
+    has_limit: bool = False  # a game of that many decisions was cut off by the limit and did not end by itself
     zero_sum: bool  # the returns of a finished game add up to 0
     is_hidden: bool  # seats see different things, so that a search starts from ``determinize``
     n_symmetries: int  # Y, at least 1
@@ -119,12 +119,12 @@ class GameSpec:
 
 @kernel(ENDING)
 def no_ending(rules, state, most, room, values):
-    """Nobody can tell."""
+    """No position of this game is worked out."""
     return 0
 
 
 def end_reason(spec: GameSpec, n_decisions: int) -> str:
-    """Why a game of so many decisions is over: "rules", or "limit" where it was broken off."""
+    """Why a game of so many decisions is over: "rules", or "limit" where the limit cut it off."""
     return "limit" if spec.has_limit and n_decisions >= spec.max_decisions else "rules"
 
 
@@ -137,7 +137,7 @@ def outcome_of(spec: GameSpec, returns: NDArray[np.float64]) -> NDArray[np.float
 
 
 def no_symmetries(features: int, actions: int) -> Symmetries:
-    """Of a game that looks different whichever way it is turned."""
+    """The identity alone, for a game that has no other symmetry."""
     return Symmetries(np.arange(features, dtype=np.int32)[None], np.arange(actions, dtype=np.int32)[None])
 
 

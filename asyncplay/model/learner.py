@@ -203,16 +203,12 @@ class Learner:
         """The losses and gradients of a piece, on any thread; torch uses ``threads`` of its own, 0 for its default."""
         if threads:
             use_threads(threads)
-        losses = self._losses(piece) / total
-        aim = losses[0] + self._settings.value_weight * losses[1]
-        return Share(losses.detach(), torch.autograd.grad(aim, list(self._net.parameters())))
-
-    def _losses(self, piece: Examples) -> Tensor:
-        """Sums over the rows, by their weights: policy and value."""
         lesson = to_lesson(piece, self._device)
         logits, values = self._net(lesson.features)
-        losses = [policy_loss(logits, lesson), value_loss(values, lesson)]
-        return torch.stack([weighted_sum(loss, lesson) for loss in losses])
+        by_row = (policy_loss(logits, lesson), value_loss(values, lesson))
+        losses = torch.stack([weighted_sum(loss, lesson) for loss in by_row]) / total
+        aim = losses[0] + self._settings.value_weight * losses[1]
+        return Share(losses.detach(), torch.autograd.grad(aim, list(self._net.parameters())))
 
     def _step(self, rows: int) -> StepReport:
         norm = float(nn.utils.clip_grad_norm_(self._net.parameters(), self._settings.clip_norm))

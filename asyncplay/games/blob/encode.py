@@ -56,10 +56,13 @@ LOWEST_RANK, HIGHEST_RANK = 2, 14
 
 @kernel(contract.ENCODE_FLOATS)
 def encode(rules, state, viewer, features):
-    """All 256 entries; 202 and later are the context of a whole game, 0 in a single round."""
+    """All 256 entries; 0-155 are cards, 202 and later the context of a whole game, 0 in a single round."""
     for index in range(FEATURES):
         features[index] = 0.0
-    write_cards(state, viewer, features)
+    mark(state[HANDS + viewer], features, HAND)
+    for k in range(state[N_TABLE]):  # in the order of play
+        features[ON_TABLE + byte_of(state[TABLE], k)] = (k + 1) / 8
+    mark(state[PLAYED], features, GONE)
     write_seats(rules, state, viewer, features)
     write_round(rules, state, viewer, features)
     write_hand(state, state[HANDS + viewer], features)
@@ -73,15 +76,6 @@ def mark(cards, features, first):
     while cards:
         features[first + lowest_card(cards)] = 1.0
         cards &= cards - 1
-
-
-@helper
-def write_cards(state, viewer, features):
-    """0-155: the hand, the table in its order, what is gone."""
-    mark(state[HANDS + viewer], features, HAND)
-    for k in range(state[N_TABLE]):
-        features[ON_TABLE + byte_of(state[TABLE], k)] = (k + 1) / 8
-    mark(state[PLAYED], features, GONE)
 
 
 @helper
@@ -120,7 +114,7 @@ def write_round(rules, state, viewer, features):
 
 @helper
 def write_hand(state, hand, features):
-    """186, 187 and 191-200: how long and how strong the viewer's hand is."""
+    """186, 187 and 191-200: how long and how strong the viewer's hand is, its trumps and their mean rank."""
     held = count_cards(hand)
     features[HELD] = held / 13
     features[LAID] = (state[SIZE] - held) / 13 if state[PHASE] != DEALING else 0.0
@@ -130,18 +124,13 @@ def write_hand(state, hand, features):
         ace, king = (cards >> (RANKS - 1)) & 1, (cards >> (RANKS - 2)) & 1
         features[HONOURS + suit] = 1.0 if ace else 0.5 * king
     if state[TRUMP] != NO_TRUMP:
-        write_trumps(hand & suit_cards(state[TRUMP]), state[TRUMP], features)
-
-
-@helper
-def write_trumps(trumps, suit, features):
-    """191 and 200: how many trumps, and their mean rank."""
-    count, ranks = count_cards(trumps), 0
-    features[OWN_TRUMPS] = count / 13
-    while trumps:
-        ranks += lowest_card(trumps) - RANKS * suit + LOWEST_RANK
-        trumps &= trumps - 1
-    features[TRUMP_RANK] = ranks / count / HIGHEST_RANK if count else 0.0
+        trumps = hand & suit_cards(state[TRUMP])
+        count, ranks = count_cards(trumps), 0
+        while trumps:
+            ranks += lowest_card(trumps) - RANKS * state[TRUMP] + LOWEST_RANK
+            trumps &= trumps - 1
+        features[OWN_TRUMPS] = count / 13
+        features[TRUMP_RANK] = ranks / count / HIGHEST_RANK if count else 0.0
 
 
 @helper

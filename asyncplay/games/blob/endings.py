@@ -1,7 +1,7 @@
 """The last tricks of a round of which all cards are known: every line of play, by depth-first search.
 
-Cards of a hand are neighbours if no card between them is held by anybody or is winning the trick. They come to the
-same, so one is tried for all of them and counts as many times.
+Cards of a hand are neighbours if no card between them is in a hand or is winning the trick. They lead to the same
+result, so one is tried for all of them and counts as many times.
 
 A row of ``room`` belongs to each decision on the line that is being followed; the last row has the hands. What the
 best cards so far have brought stands, added up by seat, in the same row of ``values``.
@@ -32,8 +32,8 @@ from asyncplay.games.blob.layout import (
 from asyncplay.games.blob.turns import next_seat
 from asyncplay.games.kernels import helper, kernel
 
-# a decision: who takes it, cards not tried yet, the one being tried and how many it stands for, how many are best;
-# the trick before it: cards on the table, led suit, the card that is winning and whose it is, tricks won so far
+# a decision: its seat, cards not tried yet, the one being tried and how many it stands for, how many are best;
+# the trick before it: cards on the table, led suit, the card that is winning and its seat, tricks won so far
 SEAT, UNTRIED, TRIED, N_ALIKE, N_BEST, ON_TABLE, LED, BEST, TAKER, WON = range(10)
 HELD = 8  # behind the hands: the cards of all of them
 EQUAL = 1e-9  # values that differ by less are the same: means of the same numbers, added in another order
@@ -41,7 +41,7 @@ EQUAL = 1e-9  # values that differ by less are the same: means of the same numbe
 
 @kernel(contract.ENDING)
 def ending(rules, state, most, room, values):
-    """Of the play alone; bids are never worked out."""
+    """Works out the last cards of a round; bids are never worked out."""
     if state[PHASE] != PLAYING or rules[PLAYERS] * (state[SIZE] + 1) - state[DECISIONS] > most:
         return 0
     lay_out(rules, state, room)
@@ -53,7 +53,10 @@ def ending(rules, state, most, room, values):
             else:
                 depth += 1
         else:
-            to_mean(rules, room[depth, N_BEST], values[depth])
+            if room[depth, N_BEST] > 1:  # from the sum over the best cards to their mean
+                share = 1.0 / room[depth, N_BEST]
+                for seat in range(rules[PLAYERS]):
+                    values[depth, seat] *= share
             depth -= 1
             if depth >= 0:
                 take_back(rules, room, depth, values)
@@ -121,13 +124,15 @@ def play_next(rules, state, room, depth, gains):
         after[ON_TABLE], after[WON] = 0, won
         open_decision(room, depth + 1, taker)
         return 0
-    count_points(rules, state, last_trick(rules, state, hands, taker, won), gains)
+    won = last_trick(rules, state, hands, taker, won)
+    for k in range(rules[PLAYERS]):  # as ``returns`` will count
+        gains[k] = total_of(state, k) + score_of(state, won, k)
     return 1
 
 
 @helper
 def last_trick(rules, state, hands, leader, won):
-    """Tricks won after the one that plays itself: everybody has a card left, or nobody."""
+    """Tricks won after the last one, which plays itself: every seat has one card left, or none has."""
     if hands[leader] == 0:
         return won
     best, taker, seat = lowest_card(hands[leader]), leader, leader
@@ -137,22 +142,6 @@ def last_trick(rules, state, hands, leader, won):
         if is_taken_by(card, best, state[TRUMP]):
             best, taker = card, seat
     return won + (1 << (8 * taker))
-
-
-@helper
-def count_points(rules, state, won, gains):
-    """What ``returns`` will say."""
-    for seat in range(rules[PLAYERS]):
-        gains[seat] = total_of(state, seat) + score_of(state, won, seat)
-
-
-@helper
-def to_mean(rules, n_best, total):
-    """From the sum over the best cards to their mean."""
-    if n_best > 1:
-        share = 1.0 / n_best
-        for seat in range(rules[PLAYERS]):
-            total[seat] *= share
 
 
 @helper

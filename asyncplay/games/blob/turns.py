@@ -101,7 +101,14 @@ def play(rules, state, action):
             state[PHASE] = PLAYING
         state[TURN] = next_seat(rules, state[TURN])
         return
-    lay_card(state, action)
+    seat = state[TURN]
+    if state[N_TABLE] > 0:  # a seat that does not follow shows a void
+        led = byte_of(state[TABLE], 0) // RANKS
+        state[VOIDS] |= (action // RANKS != led) << (4 * seat + led)
+    state[HANDS + seat] &= ~(1 << action)
+    state[PLAYED] |= 1 << action
+    state[TABLE] |= action << (8 * state[N_TABLE])
+    state[N_TABLE] += 1
     if state[N_TABLE] == rules[PLAYERS]:
         finish_trick(rules, state)
     else:
@@ -112,19 +119,6 @@ def play(rules, state, action):
 def next_seat(rules, seat):
     """The seat to the left."""
     return seat + 1 if seat + 1 < rules[PLAYERS] else 0
-
-
-@helper
-def lay_card(state, card):
-    """From the hand onto the table; who does not follow shows a void."""
-    seat = state[TURN]
-    if state[N_TABLE] > 0:
-        led = byte_of(state[TABLE], 0) // RANKS
-        state[VOIDS] |= (card // RANKS != led) << (4 * seat + led)
-    state[HANDS + seat] &= ~(1 << card)
-    state[PLAYED] |= 1 << card
-    state[TABLE] |= card << (8 * state[N_TABLE])
-    state[N_TABLE] += 1
 
 
 @helper
@@ -143,31 +137,15 @@ def finish_trick(rules, state):
 
 @kernel(contract.CHANCE)
 def chance(rules, state, stream):
-    """Count the points of a finished round, then deal the next one."""
+    """Count the points of a finished round, then deal the next one.
+
+    In a whole game trump goes by the round's number; of a single round the options may fix dealer and trump.
+    """
     if state[PHASE] == SCORING:
-        book_points(rules, state)
+        for seat in range(rules[PLAYERS]):
+            state[TOTALS + (seat >> 2)] += score_of(state, state[TRICKS], seat) << (16 * (seat & 3))
         state[ROUND] += 1
         state[DEALER] = next_seat(rules, state[DEALER])
-    open_round(rules, state)
-    if not rules[IS_WHOLE]:
-        draw_round(rules, state, stream)
-    state[TURN] = next_seat(rules, state[DEALER])
-    deck = DECK
-    for seat in range(rules[PLAYERS]):
-        state[HANDS + seat] = draw_cards(stream, deck, state[SIZE])
-        deck &= ~state[HANDS + seat]
-
-
-@helper
-def book_points(rules, state):
-    """Add the round's points to the totals."""
-    for seat in range(rules[PLAYERS]):
-        state[TOTALS + (seat >> 2)] += score_of(state, state[TRICKS], seat) << (16 * (seat & 3))
-
-
-@helper
-def open_round(rules, state):
-    """A round before its deal; trump goes by its number."""
     for word in range(PLAYED, N_TRICKS + 1):
         state[word] = 0
     for seat in range(MAX_PLAYERS):
@@ -176,13 +154,14 @@ def open_round(rules, state):
     state[DECISIONS] = 0
     state[SIZE] = round_size(rules, state[ROUND])
     state[TRUMP] = state[ROUND] % TRUMPS
-
-
-@helper
-def draw_round(rules, state, stream):
-    """Dealer and trump of a single round: those fixed by the options, the others by chance."""
-    state[DEALER] = rng.below(stream, rules[PLAYERS]) if rules[FIXED_DEALER] == ANY else rules[FIXED_DEALER]
-    state[TRUMP] = rng.below(stream, NO_TRUMP + 1) if rules[FIXED_TRUMP] == ANY else rules[FIXED_TRUMP]
+    if not rules[IS_WHOLE]:
+        state[DEALER] = rng.below(stream, rules[PLAYERS]) if rules[FIXED_DEALER] == ANY else rules[FIXED_DEALER]
+        state[TRUMP] = rng.below(stream, NO_TRUMP + 1) if rules[FIXED_TRUMP] == ANY else rules[FIXED_TRUMP]
+    state[TURN] = next_seat(rules, state[DEALER])
+    deck = DECK
+    for seat in range(rules[PLAYERS]):
+        state[HANDS + seat] = draw_cards(stream, deck, state[SIZE])
+        deck &= ~state[HANDS + seat]
 
 
 @kernel(int64(contract.STREAM, int64, int64))

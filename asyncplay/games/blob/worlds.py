@@ -8,8 +8,8 @@ how many cards of each suit every group but the last one gets; it stands for
     product over those groups of C(n_0, x_0) C(n_1, x_1) C(n_2, x_2) C(n_3, x_3)  times  C(m, h)
 
 worlds, n_s being the cards of suit s left when the group draws, x_s those it gets, m the allowed cards left for
-the last group, which takes any h of them. A plan is drawn in proportion to that, then random cards of each suit
-for the groups, then who of a group gets which; opponents without a void take of what is left.
+the last group, which takes any h of them. A plan is drawn in proportion to that, then random cards of each suit for
+the groups, then the hands within a group; opponents without a void draw from what is left.
 
 A group has a void, hence at most three suits, the last of which takes what the others leave: a group's part of a
 plan is a number below 14 * 14, and a whole plan is a number too. There are never many: after t tricks there are
@@ -60,24 +60,15 @@ class Groups(NamedTuple):
 @kernel(contract.DETERMINIZE)
 def determinize(rules, state, viewer, stream, worlds):
     """Deal the unseen cards anew in each world; nothing but the other hands differs."""
-    groups = find_groups(rules, state, viewer)
-    n_worlds = count_worlds(rules, groups)
+    groups, n_worlds = find_groups(rules, state, viewer), 0.0
+    if groups.n_groups > 1:
+        for plan in range(count_plans(groups)):
+            n_worlds += worlds_of(rules, groups, plan)
     for number in range(len(worlds)):
         world = worlds[number]
         for word in range(STATE_WORDS):
             world[word] = state[word]
-        plan = draw_plan(rules, stream, groups, n_worlds)
-        deal_world(rules, world, viewer, stream, groups, plan)
-
-
-@helper
-def count_worlds(rules, groups):
-    """How many worlds there are, those without voids left out; serves all worlds of a decision."""
-    total = 0.0
-    if groups.n_groups > 1:
-        for plan in range(count_plans(groups)):
-            total += worlds_of(rules, groups, plan)
-    return total
+        deal_world(rules, world, viewer, stream, groups, draw_plan(rules, stream, groups, n_worlds))
 
 
 @helper
@@ -85,7 +76,10 @@ def find_groups(rules, state, viewer):
     """Group the opponents with voids; the group with the most cards is the last."""
     suits, held, count, largest = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for pattern in range(ALL_SUITS):
-        cards = group_cards(rules, state, viewer, pattern)
+        cards = np.int64(0)
+        for seat in range(rules[PLAYERS]):
+            if seat != viewer and allowed_suits(state, seat) == pattern:
+                cards += cards_held(rules, state, seat)
         if cards > 0:
             suits |= pattern << (8 * count)
             held |= cards << (8 * count)
@@ -97,16 +91,6 @@ def find_groups(rules, state, viewer):
 
 
 @helper
-def group_cards(rules, state, viewer, pattern):
-    """How many cards the opponents that may hold exactly these suits have together."""
-    cards = np.int64(0)
-    for seat in range(rules[PLAYERS]):
-        if seat != viewer and allowed_suits(state, seat) == pattern:
-            cards += cards_held(rules, state, seat)
-    return cards
-
-
-@helper
 def allowed_suits(state, seat):
     """Bit set of the suits that a seat may hold."""
     return ~(state[VOIDS] >> (4 * seat)) & ALL_SUITS
@@ -114,7 +98,7 @@ def allowed_suits(state, seat):
 
 @helper
 def cards_held(rules, state, seat):
-    """How many cards a seat holds, told by the tricks alone."""
+    """How many cards a seat holds; the tricks alone determine it."""
     leader = (state[TURN] - state[N_TABLE]) % rules[PLAYERS]
     has_played = (seat - leader) % rules[PLAYERS] < state[N_TABLE]
     return state[SIZE] - state[N_TRICKS] - has_played
@@ -179,7 +163,7 @@ def share_of(groups, group, number, left):
 
 @helper
 def worlds_of(rules, groups, plan):
-    """How many worlds a plan stands for, those without voids left out: their number is always the same."""
+    """How many worlds a plan stands for, without the factor of the opponents that have no void: it is constant."""
     left, product = groups.unseen, 1.0
     for group in range(groups.n_groups - 1):
         base = count_shares(groups, group)
