@@ -3,6 +3,8 @@
 A frame is a little-endian uint32 length and that many bytes of msgpack: ``[KIND, field, field, ...]`` in
 the order of the message's fields. An array is ``[dtype code, shape, bytes]``. Nothing is trusted: whatever
 comes in, ``decode`` returns a message with the declared types and ranges or raises WireError.
+
+The engine's messages are registered here, those of a method by its own module.
 """
 
 import dataclasses
@@ -45,16 +47,22 @@ _DTYPES = {
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 
 _SMALL_BYTES = 16 << 10  # below, copying an array is faster than making a view of it
-_own = threading.local()
 
 Reader = Callable[[Any], Any]
+
+
+class _Own(threading.local):
+    """Each thread's packer; a new one for each message would allocate its buffer each time."""
+
+    def __init__(self) -> None:
+        self.packer = msgpack.Packer()
 
 
 class _Field(NamedTuple):
     name: str
     read: Reader
     write: Callable[[Message, Any], None]
-    layout: Layout | None
+    is_array: bool
 
 
 class _Shape(NamedTuple):
@@ -64,6 +72,7 @@ class _Shape(NamedTuple):
     fields: tuple[_Field, ...]
 
 
+_own = _Own()
 _SHAPES: dict[int, _Shape] = {}  # of the registered messages, by KIND
 _most_items = 0  # of a list in any of them; msgpack allocates a list before it reads the items
 
@@ -73,20 +82,14 @@ def encode(message: Message) -> bytes:
     values: list[Any] = [message.KIND]
     for field in _SHAPES[message.KIND].fields:
         value = getattr(message, field.name)
-        values.append(value if field.layout is None else _pack_array(value))
-    body: bytes = _packer().pack(values)
+        if field.is_array:
+            is_large = value.nbytes > _SMALL_BYTES and value.flags.c_contiguous
+            value = (_CODES[value.dtype], value.shape, value.data.cast("B") if is_large else value.tobytes())
+        values.append(value)
+    body: bytes = _own.packer.pack(values)
     if len(body) > MAX_FRAME_BYTES:
         raise WireError(f"a {type(message).__name__} of {len(body)} bytes is over the {MAX_FRAME_BYTES} of a frame")
     return HEADER.pack(len(body)) + body
-
-
-def _packer() -> Any:
-    """The calling thread's packer; a new one for each message would allocate its buffer each time."""
-    try:
-        return _own.packer
-    except AttributeError:
-        _own.packer = msgpack.Packer()
-        return _own.packer
 
 
 def decode(body: bytes | memoryview) -> Message:
@@ -97,12 +100,21 @@ def decode(body: bytes | memoryview) -> Message:
         )
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"a frame of {len(body)} bytes is no msgpack: {error}") from None
-    shape = _shape_of(values)
-    message = shape.cls.__new__(shape.cls)
-    for field, value in zip(shape.fields, _read_fields(shape, values), strict=True):
-        field.write(message, value)  # past the frozen constructor, which takes 4 us
+    if not isinstance(values, list) or not values or type(values[0]) is not int:
+        raise WireError("a frame is not a list that begins with its kind")
+    if values[0] not in _SHAPES:
+        raise WireError(f"a frame is of the unknown kind {values[0]}")
+    cls, fields = _SHAPES[values[0]]
+    if len(values) - 1 != len(fields):
+        raise WireError(f"a {cls.__name__} has {len(values) - 1} fields, wanted {len(fields)}")
+    message = cls.__new__(cls)
+    for field, value in zip(fields, values[1:], strict=True):
+        try:
+            field.write(message, field.read(value))  # past the frozen constructor, which takes 4 us
+        except WireError as error:
+            raise WireError(f"{cls.__name__}.{field.name} {error}") from None
     if flaw := message.flaw():
-        raise WireError(f"a {shape.cls.__name__} contradicts itself: {flaw}")
+        raise WireError(f"a {cls.__name__} contradicts itself: {flaw}")
     return message
 
 
@@ -114,30 +126,22 @@ def frame_length(header: bytes | memoryview | bytearray) -> int:
     return length
 
 
-def _shape_of(values: object) -> _Shape:
-    if not isinstance(values, list) or not values or type(values[0]) is not int:
-        raise WireError("a frame is not a list that begins with its kind")
-    shape = _SHAPES.get(values[0])
-    if shape is None:
-        raise WireError(f"a frame is of the unknown kind {values[0]}")
-    if len(values) - 1 != len(shape.fields):
-        raise WireError(f"a {shape.cls.__name__} has {len(values) - 1} fields, wanted {len(shape.fields)}")
-    return shape
-
-
-def _read_fields(shape: _Shape, values: list[Any]) -> list[Any]:
-    fields: list[Any] = []
-    try:
-        for field, value in zip(shape.fields, values[1:], strict=False):
-            fields.append(field.read(value))  # how far it came names the culprit
-    except WireError as error:
-        raise WireError(f"{shape.cls.__name__}.{shape.fields[len(fields)].name} {error}") from None
-    return fields
-
-
-def _pack_array(array: np.ndarray[Any, Any]) -> tuple[int, tuple[int, ...], memoryview | bytes]:
-    is_large = array.nbytes > _SMALL_BYTES and array.flags.c_contiguous
-    return _CODES[array.dtype], array.shape, array.data.cast("B") if is_large else array.tobytes()
+def register(*classes: type[Message]) -> None:
+    """Let messages of these classes travel. Both ends of a pipe register the same ones."""
+    global _most_items
+    for cls in classes:
+        assert cls.KIND not in _SHAPES, f"{cls.__name__} shares its KIND with {_SHAPES[cls.KIND].cls.__name__}"
+        hints = typing.get_type_hints(cls, include_extras=True)
+        fields = []
+        for name in (field.name for field in dataclasses.fields(cls)):  # type: ignore[arg-type]  # all are dataclasses
+            marks = (mark for mark in getattr(hints[name], "__metadata__", ()) if isinstance(mark, Layout | Within))
+            if isinstance(mark := next(marks, Within()), Layout):
+                read = _array_reader(mark)
+            else:
+                read = _scalar_reader(getattr(hints[name], "__origin__", hints[name]), *mark)
+            fields.append(_Field(name, read, getattr(cls, name).__set__, isinstance(mark, Layout)))
+        _SHAPES[cls.KIND] = _Shape(cls, tuple(fields))
+        _most_items = max(_most_items, 1 + len(fields))
 
 
 def _array_reader(layout: Layout) -> Reader:
@@ -150,8 +154,16 @@ def _array_reader(layout: Layout) -> Reader:
         code, shape, data = value
         if type(code) is not int or code not in allowed or type(data) is not bytes:
             raise WireError(f"is no array of {' or '.join(layout.dtypes)}")
-        dtype, itemsize = allowed[code]
-        if _size(shape, layout.ndim) * itemsize != len(data):
+        if type(shape) is not list or len(shape) != layout.ndim:
+            raise WireError(f"has not {layout.ndim} dimensions")
+        dtype, n_bytes = allowed[code]
+        for side in shape:
+            if type(side) is not int or side < 0:
+                raise WireError("has a dimension that is no size")
+            n_bytes *= side
+        if n_bytes == 0 and max(shape) > MAX_FRAME_BYTES:  # where no bytes are counted a side may be anything
+            raise WireError("has a dimension that is no size")
+        if n_bytes != len(data):
             raise WireError(f"has the shape {shape}, but {len(data)} bytes of {dtype}")
         array = np.frombuffer(data, dtype)
         return array if layout.ndim == 1 else array.reshape(shape)
@@ -159,61 +171,17 @@ def _array_reader(layout: Layout) -> Reader:
     return read
 
 
-def _size(shape: object, ndim: int) -> int:
-    """The number of entries, with every dimension checked."""
-    if type(shape) is not list or len(shape) != ndim:
-        raise WireError(f"has not {ndim} dimensions")
-    size = 1
-    for side in shape:
-        if type(side) is not int or side < 0:
-            raise WireError("has a dimension that is no size")
-        size *= side
-    if size == 0 and max(shape) > MAX_FRAME_BYTES:  # where no bytes are counted a side may be anything
-        raise WireError("has a dimension that is no size")
-    return size
+def _scalar_reader(wanted: type[Any], low: int, high: int) -> Reader:
+    is_number = wanted is int
 
-
-def _number_reader(low: int, high: int) -> Reader:
-    def read(value: object) -> int:
-        if type(value) is int and low <= value <= high:
-            return value
-        if type(value) is int:
-            raise WireError(f"is {value}, wanted {low} to {high}")
-        raise WireError(f"is {type(value).__name__}, wanted int")
-
-    return read
-
-
-def _scalar_reader(wanted: type) -> Reader:
-    def read(value: object) -> object:
+    def read(value: Any) -> Any:
         if type(value) is not wanted:
             raise WireError(f"is {type(value).__name__}, wanted {wanted.__name__}")
+        if is_number and not low <= value <= high:
+            raise WireError(f"is {value}, wanted {low} to {high}")
         return value
 
     return read
-
-
-def register(*classes: type[Message]) -> None:
-    """Let messages of these classes travel: a method registers its own. Both ends register the same ones."""
-    global _most_items
-    for cls in classes:
-        assert cls.KIND not in _SHAPES, f"{cls.__name__} shares its KIND with {_SHAPES[cls.KIND].cls.__name__}"
-        hints = typing.get_type_hints(cls, include_extras=True)
-        names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # all are dataclasses
-        _SHAPES[cls.KIND] = _Shape(cls, tuple(_field_for(cls, name, hints[name]) for name in names))
-        _most_items = max(_most_items, 1 + len(names))
-
-
-def _field_for(cls: type[Message], name: str, hint: Any) -> _Field:
-    mark = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Layout | Within)), None)
-    layout = mark if isinstance(mark, Layout) else None
-    if layout is not None:
-        read = _array_reader(layout)
-    elif mark is not None or hint is int:
-        read = _number_reader(*(mark or Within()))
-    else:
-        read = _scalar_reader(hint)
-    return _Field(name, read, getattr(cls, name).__set__, layout)
 
 
 register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle)

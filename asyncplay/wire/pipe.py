@@ -152,17 +152,14 @@ class BlockingPipe:
         while (body := self._buffer.next()) is None:
             if timeout_s is not None and not select.select([self._sock], [], [], timeout_s)[0]:
                 return None
-            self._fill()
+            try:
+                n_bytes = self._sock.recv_into(self._buffer.space())
+            except OSError as error:
+                raise EOFError(str(error)) from None
+            if n_bytes == 0:
+                raise EOFError("the coordinator hung up")
+            self._buffer.filled(n_bytes)
         return body
 
     def close(self) -> None:
         self._sock.close()
-
-    def _fill(self) -> None:
-        try:
-            n_bytes = self._sock.recv_into(self._buffer.space())
-        except OSError as error:
-            raise EOFError(str(error)) from None
-        if n_bytes == 0:
-            raise EOFError("the coordinator hung up")
-        self._buffer.filled(n_bytes)
