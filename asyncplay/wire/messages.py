@@ -1,4 +1,4 @@
-"""What coordinator and workers say to each other.
+"""The messages between coordinator and workers that the engine knows; a method registers its own (codec.register).
 
 A message's KIND is never reused; a change of its fields is a change of PROTOCOL. A message's size may grow with
 the work done since the last one, never with the age of the run.
@@ -54,7 +54,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hello(Message):
-    """Both ways, first of all: a stranger or an old version is refused."""
+    """Both ways, before all others: an end with another protocol is refused."""
 
     KIND: ClassVar[int] = 1
 
@@ -75,7 +75,7 @@ class Job(Message):
     count: int
     seed: int  # of the run; a unit's own stream is derived from (seed, unit)
     spec: bytes  # the role's own settings, itself an encoded message
-    is_kept: bool = False  # each of its games is kept until its Ack
+    is_kept: bool = False  # the worker keeps each UnitResult until its Ack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,14 +85,14 @@ class Ask(Message):
     KIND: ClassVar[int] = 3
 
     ticket: Count  # counts up per worker; the Answer carries it back
-    model: int  # which of the coordinator's models shall answer
+    model: int  # the number of the model that answers
     slots: Small  # how many of the worker's slots wait for this answer, each with a row or more of it
-    thinking: Small  # how many others will still ask with no answer in between
+    thinking: Small  # slots that will ask again without another answer
     features: FeatureRows  # [n, F]
     legal: Ints  # [L], the legal actions of all rows, one after another; the model knows their range
     offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
-    spared: Small = 0  # rows that needed no asking since the last ask: seen before, or equal to one of these
-    extra: Small = 0  # of these rows, those that a tree asks for beside its first one
+    spared: Small = 0  # cache hits since the last ask: rows seen before, or equal to one of these
+    extra: Small = 0  # of these rows, those that are not the first of their tree
 
     def flaw(self) -> str | None:
         if not (1 <= self.slots <= len(self.features) and self.extra <= len(self.features)):
@@ -102,7 +102,7 @@ class Ask(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer(Message):
-    """Coordinator → worker: what the network thinks of the rows of one Ask."""
+    """Coordinator → worker: the network's estimates of the rows of one Ask."""
 
     KIND: ClassVar[int] = 4
 
@@ -120,7 +120,7 @@ class JobResult(Message):
 
     @property
     def ends_thinking(self) -> bool:
-        """Whether the slot that the coordinator counts for the job thinks no more, without an Idle."""
+        """Whether the slot that the job set thinking stops with this message, so that no Idle has to say so."""
         return False
 
 
@@ -149,11 +149,11 @@ class Done(JobResult):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ack(Message):
-    """Coordinator → worker: these games are stored; forget them."""
+    """Coordinator → worker: these units' results are stored; drop them."""
 
     KIND: ClassVar[int] = 7
 
-    jobs: Longs  # of each game
+    jobs: Longs  # of each result
     units: Longs
 
     def flaw(self) -> str | None:
@@ -162,7 +162,7 @@ class Ack(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ping(Message):
-    """Coordinator → worker, on the control pipe: are you there, and where?"""
+    """Coordinator → worker, on the control pipe: report where each thread is."""
 
     KIND: ClassVar[int] = 9
 
@@ -176,12 +176,12 @@ class Pong(Message):
     KIND: ClassVar[int] = 10
 
     ticket: int
-    stacks: str  # where each thread is
+    stacks: str  # of every thread but the one that answers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crash(Message):
-    """Worker → coordinator: an exception ended me."""
+    """Worker → coordinator: an exception ended this worker."""
 
     KIND: ClassVar[int] = 11
 
@@ -191,29 +191,29 @@ class Crash(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stop(Message):
-    """Coordinator → worker: leave when you read this."""
+    """Coordinator → worker: end."""
 
     KIND: ClassVar[int] = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bye(Message):
-    """Worker → coordinator: I leave because I was told to; the end of file that follows is no death."""
+    """Worker → coordinator: this worker ends because of a Stop; the end of file that follows is no failure."""
 
     KIND: ClassVar[int] = 13
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Idle(Message):
-    """Worker → coordinator: nobody here thinks any more, contrary to what my last ask let you expect."""
+    """Worker → coordinator: no slot thinks any more, although the coordinator still counts some as thinking."""
 
     KIND: ClassVar[int] = 14
 
-    heard: Count  # jobs and answers it had got by then; what is on its way to it will make it think again
+    heard: Count  # jobs and answers received so far; those on their way will set slots thinking again
 
 
 def rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]) -> str | None:
-    """Every row owns at least one legal action and all of them are owned."""
+    """Say why these offsets do not give every row at least one legal action, and each action to one row."""
     if len(offsets) != n_rows + 1:
         return f"{n_rows} rows, but {len(offsets)} offsets"
     if offsets[0] != 0 or offsets[-1] != len(legal) or np.count_nonzero(offsets[1:] > offsets[:-1]) != n_rows:

@@ -21,23 +21,23 @@ from asyncplay.wire.messages import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game(UnitResult):
-    """Worker → coordinator: a finished game, its record and its training rows."""
+    """Worker → coordinator: a finished game, its record and its training examples."""
 
     KIND: ClassVar[int] = 6
 
     seed: Count
     reason: str  # why it ended
     returns: Doubles  # [P], by seat, in the game's own units
-    outcome: Floats  # [P], by seat, -1 to 1: on the network's scale, or who won a game of several stages
+    outcome: Floats  # [P], by seat, -1 to 1: on the network's scale, or the winners of a game of several stages
     actions: Ints  # [all decisions]
     decisions: Ints  # [n], which decision each row is
-    seats: Bytes  # [n], who decided
-    versions: Ints  # [n], of the weights that were asked
+    seats: Bytes  # [n], the seat that decided
+    versions: Ints  # [n], of the weights that estimated
     features: FeatureRows  # [n, F]
     legal: Ints  # [L]
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
-    values: FloatRows  # [n, P], entry k for the seat k places to the left of who decided; -1 to 1
+    values: FloatRows  # [n, P], entry k for the seat k places to the left of the one that decided; -1 to 1
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)
@@ -54,7 +54,7 @@ class Game(UnitResult):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelfplaySpec(Message):
-    """The spec of role "selfplay": games against oneself, recorded with their training rows."""
+    """The spec of role "selfplay": games against oneself, recorded with their training examples."""
 
     KIND: ClassVar[int] = 34
 
@@ -83,7 +83,7 @@ class MatchSpec(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RebuildSpec(Message):
-    """The spec of role "rebuild": stored games whose training rows shall come back, in the order of the job's units."""
+    """The spec of role "rebuild": stored games whose training examples are rebuilt, in the order of the units."""
 
     KIND: ClassVar[int] = 48
 
