@@ -118,12 +118,16 @@ class GameRecorder(EventRecorder):
         self._stored: deque[tuple[Arrival, bool]] = deque()  # not counted yet
         self._trouble, self._is_full = "", False
         self._commits, self._busy_s, self._lag_s, self._repeats = 0, 0.0, 0.0, 0
-        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._failure: asyncio.Future[None]
 
     @property
     def position(self) -> StorePosition:
         """Where the store stands."""
         return self._position
+
+    async def __aenter__(self) -> Self:
+        self._failure = asyncio.get_running_loop().create_future()
+        return await super().__aenter__()
 
     async def run(self) -> None:
         """Return never; raise when nothing can be stored any more."""

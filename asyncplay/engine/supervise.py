@@ -179,9 +179,7 @@ class Supervisor:
     async def run(self) -> None:
         try:
             while True:
-                for post in list(self._posts.values()):  # a resize may come while one is being filled
-                    if post.is_vacant and self.clock() >= post.retry_at_s and self._may_start():
-                        await self._fill(post)
+                await self._fill_posts()
                 self._watch()
                 await self._reap()
                 await self._sleep()
@@ -264,6 +262,12 @@ class Supervisor:
             member.send(Stop(), self.clock())
         elif member.link is not None:
             member.link.kill()
+
+    async def _fill_posts(self) -> None:
+        now_s = self.clock()
+        for post in list(self._posts.values()):  # a resize may come while one is being filled
+            if post.is_vacant and now_s >= post.retry_at_s and self._may_start():
+                await self._fill(post)
 
     def _may_start(self) -> bool:
         """A hundred interpreters that start together on two cores are all late; the first may do without the rest."""

@@ -25,12 +25,12 @@ def stored(spec: GameSpec, unit: int, **lies: object) -> StoredGame:
         unit,
         entry.time_s,
         entry.worker,
-        entry.seed,
-        len(entry.returns),
+        entry.game.seed,
+        len(entry.game.returns),
         len(record.actions),
-        entry.reason,
-        json.dumps(entry.returns.tolist()),
-        json.dumps(entry.outcome.tolist()),
+        entry.game.reason,
+        json.dumps(entry.game.returns.tolist()),
+        json.dumps(entry.game.outcome.tolist()),
         min(versions, default=None),
         max(versions, default=None),
         0,
@@ -58,7 +58,7 @@ def test_honest_games_pass(name):
 
 
 def test_a_game_of_pig_that_hits_the_limit_says_so():
-    reasons = {random_game(SPECS["pig"], unit).reason for unit in range(200)}
+    reasons = {random_game(SPECS["pig"], unit).game.reason for unit in range(200)}
     assert reasons == {"rules", "limit"}
 
 

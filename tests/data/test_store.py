@@ -69,7 +69,8 @@ def test_a_store_that_is_opened_again_knows_where_it_stands(tmp_path):
 
 def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path):
     store = open_store(tmp_path, META)
-    broken = make_game(2)._replace(reason=None)
+    entry = make_game(2)
+    broken = entry._replace(game=entry.game._replace(reason=None))
 
     with pytest.raises(sqlite3.IntegrityError):
         store.write([make_game(1), broken], [EventEntry(1.0, "start", "hello")])

@@ -168,7 +168,7 @@ def test_a_worker_killed_in_mid_batch_leaves_no_trace_in_the_table(tmp_path, mon
     """Every bit is as if it had lived: its iterations were done again, and nothing of the half batch was merged."""
     calm, _ = solve(small(), tmp_path / "calm")
     pool = LocalPool(DyingEntry(tmp_path / "mark"))
-    monkeypatch.setattr(tabular.build, "make_pool", lambda kind: pool)
+    monkeypatch.setattr(tabular.parts, "make_pool", lambda kind: pool)
     run, _ = solve(small(pool=LOCAL), tmp_path / "run")
 
     assert (tmp_path / "mark").exists()
@@ -204,7 +204,7 @@ def test_a_policy_and_a_checkpoint_are_left_at_the_end(tmp_path):
     assert past.read(found.snapshot).stats.iterations == 3000
     np.testing.assert_array_equal(found.snapshot.arrays["table"], run.table.values)
     assert [path.name for path in (tmp_path / "run" / "policies").iterdir()] == ["000000000003000.safetensors"]
-    assert run.worth.nash_conv < 1.0
+    assert run.exploitability.nash_conv < 1.0
 
 
 def test_a_solved_run_is_evaluated_exactly(tmp_path):
@@ -214,7 +214,7 @@ def test_a_solved_run_is_evaluated_exactly(tmp_path):
     result = asyncio.run(evaluate(question))
 
     assert (result["game"], result["iterations"]) == ("leduc", 3000)
-    assert result["nash_conv"] == pytest.approx(run.worth.nash_conv, abs=1e-12)
+    assert result["nash_conv"] == pytest.approx(run.exploitability.nash_conv, abs=1e-12)
     assert result["exploitability"] == pytest.approx(result["nash_conv"] / 2)
     assert sum(result["values"]) == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(AsyncplayError, match=r"^--against, --games: .* is solved by table and plays no match"):
