@@ -86,7 +86,7 @@ def stored(folder: Path) -> list[tuple]:
 
 def same_memory(one: SelfplayRun, other: SelfplayRun, but: tuple[str, ...] = ()) -> None:
     """Everything a checkpoint holds but times, and what is excepted."""
-    ours, theirs = (run._remember(run.trainer.last_progress()) for run in (one, other))
+    ours, theirs = (run._checkpoint_of(run.trainer.last_progress()) for run in (one, other))
     assert ours.arrays.keys() == theirs.arrays.keys()
     for name, array in ours.arrays.items():
         np.testing.assert_array_equal(array, theirs.arrays[name], err_msg=name)
