@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable
+from itertools import count as counter
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -45,6 +46,7 @@ class Dispatcher:
         self._works: dict[Work, Recorder | None] = {}
         self._members: dict[int, Member] = {}
         self._jobs: dict[int, Work] = {}  # by number: jobs under way
+        self._numbers = counter(1)  # of jobs, whatever work they are of: an old number never comes back
         self._lost: dict[int, _LostJob] = {}  # of workers that are gone and might come back with their results
 
     def add(self, work: Work, recorder: Recorder | None = None) -> None:
@@ -154,7 +156,7 @@ class Dispatcher:
         for work, recorder in self._works.items():
             is_open = not (work.holds or member.is_leaving)
             while is_open and (count := work.portion(member.number)):
-                issued = work.ledger.issue(member.number, count)
+                issued = work.ledger.issue(member.number, count, self._numbers)
                 if issued is None:
                     break
                 number, piece = issued

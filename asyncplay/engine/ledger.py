@@ -7,7 +7,7 @@ outstanding and nothing waits, ``done + quarantined`` is the number of units ask
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count as counter
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from asyncplay.errors import WireError
 
 FATAL_DEATHS = 3
 NO_WORKER = -1
-_job_numbers = counter(1)  # of all ledgers: a worker may hold jobs of several, and an old number never comes back
 
 
 class Piece(NamedTuple):
@@ -71,6 +70,7 @@ class Ledger:
         self._total, self._is_divisible = total, is_divisible
         self._barrier: int | None = None
         self._next_unit = 0
+        self._numbers: Iterator[int] = counter(1)
         self._returned: deque[Piece] = deque()
         self._open: dict[int, _Open] = {}
         self._tester: int | None = None
@@ -151,11 +151,11 @@ class Ledger:
         """Return how many units ``worker`` has under way."""
         return sum(job.n_left for job in self._open.values() if job.worker == worker)
 
-    def issue(self, worker: int, count: int) -> tuple[int, Piece] | None:
+    def issue(self, worker: int, count: int, numbers: Iterator[int] | None = None) -> tuple[int, Piece] | None:
         """Return a job number and at most ``count`` units for ``worker``, or None where there is nothing for it.
 
         Units that came back from a dead worker go first, and only to a worker with nothing else under way:
-        if it dies too, they are to blame.
+        if it dies too, they are to blame. ``numbers``: where job numbers come from if several ledgers share them.
         """
         assert count > 0, "a job holds at least one unit"
         is_busy = self.outstanding(worker) > 0
@@ -166,7 +166,7 @@ class Ledger:
                 self._returned.appendleft(rest)
                 piece = piece._replace(size=count)
             self.books.reissued += piece.size
-            return self._book(worker, piece)
+            return self._book(worker, piece, numbers)
         is_on_trial = any(job.piece.deaths for job in self._open.values() if job.worker == worker)
         if is_busy and (is_on_trial or self._is_tester(worker)):
             return None
@@ -175,7 +175,7 @@ class Ledger:
         if fresh <= 0:
             return None
         self._next_unit += fresh
-        return self._book(worker, Piece(self._next_unit - fresh, fresh))
+        return self._book(worker, Piece(self._next_unit - fresh, fresh), numbers)
 
     def require(self, worker: int, job: int, units: NDArray[np.int64]) -> None:
         """WireError if units are not this worker's or came before."""
@@ -234,8 +234,8 @@ class Ledger:
         mine = [number for number, job in self._open.items() if job.worker == worker]
         return sum(self._give_back(number, is_blamed) for number in mine)
 
-    def _book(self, worker: int, piece: Piece) -> tuple[int, Piece]:
-        job = next(_job_numbers)
+    def _book(self, worker: int, piece: Piece, numbers: Iterator[int] | None) -> tuple[int, Piece]:
+        job = next(numbers or self._numbers)
         self._open[job] = _Open(piece, worker, np.zeros(piece.size, np.bool_))
         self.books.issued += piece.size
         return job, piece
