@@ -1,6 +1,6 @@
-"""The rules: one room a game, all behind the contract of spec.py.
+"""The rules: a module or folder for each game, all behind the contract of spec.py.
 
-A game's module has a function ``spec(**options) -> GameSpec``. It is imported when it is asked for.
+A game's module has a function ``spec(**options) -> GameSpec``; ``load`` imports it.
 """
 
 from __future__ import annotations

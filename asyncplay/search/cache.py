@@ -1,11 +1,11 @@
-"""Answers the network gave before, for positions that look the same again.
+"""The evaluation cache: the network's answers of a worker, by position.
 
-Positions are told apart by 128 bits over what the network is shown and what is legal, so games and worlds share
-what they learn. Only answers of the latest weights count. A position is kept at one of four neighbouring places;
-where all four hold answers of the latest weights, the bits of the newcomer's key say which one gives way.
+The key of a position is a hash of 128 bits over its features and legal actions, so games and worlds share answers.
+Only answers of the latest weights count. A position is stored at one of four neighbouring places; where all four hold
+answers of the latest weights, the bits of the new key choose which one it replaces.
 
-A block of rows is split by ``look_up`` into those that must be asked and those that need not: seen before, or equal
-to another row of the same block. ``complete`` puts the answers to the former and the memory of the latter together.
+``look_up`` splits a block of rows into misses, which must be asked, and hits, which need not: stored before, or equal
+to another row of the same block. ``complete`` joins the answers to the misses and the stored answers.
 """
 
 from typing import NamedTuple
@@ -19,12 +19,12 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Array, Floats, Ints, Positions, offsets_of
 
 NEIGHBOURS = 4
-KNOWN = -1  # as the source of a row: its answer was remembered
+KNOWN = -1  # as the source of a row: its answer was stored
 NOTHING = -1  # as the version of a place, or in a spot
 
 
 class CachedAnswers(NamedTuple):
-    """What is remembered, at M places."""
+    """The stored answers, at M places."""
 
     keys: Array  # uint64[M, 2]
     versions: Array  # int64[M], of the weights that answered, or NOTHING
@@ -40,7 +40,7 @@ class Block(NamedTuple):
     asked: Array  # int32[n], the rows to ask come first
     spots: Array  # int32[a power of two above 2 n], places in ``asked`` by key, or NOTHING
     sources: Array  # int32[n], of each row its place in ``asked``, or KNOWN
-    priors: Array  # float32[L], filled in where remembered
+    priors: Array  # float32[L], filled in for hits
     values: Array  # float32[n, P], likewise
 
 
@@ -79,16 +79,6 @@ def place_of(kept, key, version):
 
 
 @helper
-def room_for(kept, key, version):
-    """Return where ``key`` shall be kept: where nothing of ``version`` is, else by its own bits."""
-    start = np.int64(key[0] % np.uint64(len(kept.keys) // NEIGHBOURS)) * NEIGHBOURS
-    for place in range(start, start + NEIGHBOURS):
-        if kept.versions[place] != version:
-            return place
-    return start + np.int64(key[1] % np.uint64(NEIGHBOURS))
-
-
-@helper
 def spot_for(block, key):
     """Return where ``key`` is among the block's spots, or the empty one where it belongs."""
     last = np.uint64(len(block.spots) - 1)
@@ -122,7 +112,7 @@ def find(kept, version, block, rows, legal):
 
 @kernel(types.void(KEPT, int64, BLOCK))
 def recall(kept, version, block):
-    """Fill in the rows whose answers are remembered."""
+    """Fill in the rows whose answers are stored."""
     for row in range(len(block.sources)):
         if block.sources[row] == KNOWN:
             place, start = place_of(kept, block.keys[row], version), block.offsets[row]
@@ -147,10 +137,15 @@ def fill_in(block, offsets, priors, values):
 
 @kernel(types.void(KEPT, int64, BLOCK, int64))
 def keep(kept, version, block, n_asked):
-    """Remember the answers to the rows that were asked."""
+    """Store the answers to the rows that were asked, each at a place that ``version`` has not filled, if any."""
     for row in block.asked[:n_asked]:
         key, start = block.keys[row], block.offsets[row]
-        place = room_for(kept, key, version)
+        first = np.int64(key[0] % np.uint64(len(kept.keys) // NEIGHBOURS)) * NEIGHBOURS
+        place = first + np.int64(key[1] % np.uint64(NEIGHBOURS))
+        for free in range(first, first + NEIGHBOURS):
+            if kept.versions[free] != version:
+                place = free
+                break
         kept.keys[place, 0], kept.keys[place, 1] = key[0], key[1]
         kept.versions[place] = version
         for action in range(block.offsets[row + 1] - start):
@@ -166,12 +161,12 @@ class Split(NamedTuple):
     """A block of rows of which only a part must be asked."""
 
     ask: Positions  # the rows to ask, in order
-    n_spared: int  # rows that need no asking
+    n_spared: int  # hits
     block: Block
 
 
 class EvaluationCache:
-    """What one worker remembers of the network's answers.
+    """The evaluation cache of one worker.
 
     Lifetime: as long as its worker. Order: each ``look_up`` is completed once, others may come in between. Limit:
     the places it was made with. End: nothing to close.
@@ -179,7 +174,6 @@ class EvaluationCache:
 
     def __init__(self, spec: GameSpec, positions: int) -> None:
         places = -(-positions // NEIGHBOURS) * NEIGHBOURS
-        self._players = spec.players
         self._kept = CachedAnswers(
             np.zeros((places, 2), np.uint64),
             np.full(places, NOTHING, np.int64),
@@ -191,15 +185,23 @@ class EvaluationCache:
             ready(dispatcher)
 
     def forget(self) -> None:
-        """Remember nothing, like one that was never asked; only while no ``look_up`` waits to be completed."""
+        """Become empty, as new; only while no ``look_up`` waits to be completed."""
         self._kept.versions.fill(NOTHING)
         self.version = NOTHING
 
     def look_up(self, features: Array, legal: Ints, offsets: Ints) -> Split:
-        """Say what must be asked of these rows; nothing of them is needed afterwards."""
+        """Split these rows into hits and misses; the arrays may change afterwards."""
         n_rows = len(features)
-        shown, block = features.view(np.uint8).reshape(n_rows, -1), self._new_block(offsets, len(legal))
-        n_asked = find(self._kept, self.version, block, shown, legal)
+        block = Block(
+            offsets.copy(),
+            np.empty((n_rows, 2), np.uint64),
+            np.empty(n_rows, np.int32),
+            np.full(2 << n_rows.bit_length(), NOTHING, np.int32),
+            np.empty(n_rows, np.int32),
+            np.empty(len(legal), np.float32),
+            np.empty((n_rows, self._kept.values.shape[1]), np.float32),
+        )
+        n_asked = find(self._kept, self.version, block, features.view(np.uint8).reshape(n_rows, -1), legal)
         recall(self._kept, self.version, block)
         ask = pick(Positions(features, legal, offsets), block.asked[:n_asked])
         return Split(ask, n_rows - n_asked, block)
@@ -211,18 +213,6 @@ class EvaluationCache:
             fill_in(split.block, split.ask.offsets, priors, values)
             keep(self._kept, version, split.block, n_asked)
         return split.block.priors, split.block.values
-
-    def _new_block(self, offsets: Ints, n_legal: int) -> Block:
-        n_rows = len(offsets) - 1
-        return Block(
-            offsets.copy(),
-            np.empty((n_rows, 2), np.uint64),
-            np.empty(n_rows, np.int32),
-            np.full(2 << n_rows.bit_length(), NOTHING, np.int32),
-            np.empty(n_rows, np.int32),
-            np.empty(n_legal, np.float32),
-            np.empty((n_rows, self._players), np.float32),
-        )
 
 
 def pick(positions: Positions, rows: Ints) -> Positions:

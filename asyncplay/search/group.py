@@ -4,7 +4,7 @@
     while ...:
         finished = group.advance()          # decisions that are due; slots whose game is over
         ... take the finished games, start new ones in their slots, advance again ...
-        rows = group.select()               # positions the network has to see
+        rows = group.select()               # positions that the network must evaluate
         ... ask the network ...
         group.backup(priors, values, version)
 
@@ -41,7 +41,7 @@ class SelectedRows(NamedTuple):
 
 
 def make_settings(spec: GameSpec, **changes: Any) -> KernelSettings:
-    """Return the settings for a game: the defaults with ``changes``, in the types that kernels want."""
+    """Return the settings for a game: the defaults with ``changes``, in the types of the kernels' signatures."""
     chosen = KernelSettings(
         value_scale=spec.value_scale, value_offset=spec.value_offset, is_staged=int(spec.is_staged)
     )._replace(**changes)
@@ -66,9 +66,9 @@ def kernel_settings(spec: GameSpec, search: SearchSettings, *, is_match: bool = 
 
 
 def make_sizes(spec: GameSpec, settings: KernelSettings, n_games: int) -> Sizes:
-    """Room for four nodes a simulation (forced decisions, kept trees), with up to 64 edges a node on average.
+    """Four nodes a simulation (forced decisions, kept trees), with up to 64 edges a node on average.
 
-    A tree that fills its room all the same decides with what it has.
+    A tree that is full all the same decides with the simulations it has done.
     """
     nodes = 4 * settings.simulations + 16
     edges = max(nodes * min(spec.max_legal, 64), 4 * spec.max_legal)
@@ -149,7 +149,7 @@ class Group:
         return SelectedRows(features, legal, offsets, rows["slot"], rows["seat"], rows["is_extra"])
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
-        """Take in the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
+        """Back up the answers to all rows of the last select: ``priors`` [L], ``values`` [n, P or more]."""
         assert len(values) == self._n_rows, "one answer for each row"
         self._entry.backup(self._packed, _writable(priors), _writable(values), version)
         self._n_rows = 0
@@ -157,10 +157,6 @@ class Group:
     def simulations(self) -> int:
         """Simulations of all games so far."""
         return int(self.memory.forest.trees["total_simulations"].sum())
-
-    def shortened(self) -> int:
-        """How often so far a tree had filled its room, so that its decision was taken early."""
-        return int(self.memory.forest.trees["total_shortened"].sum())
 
     def waiting(self) -> Slots:
         """The slots that wait for a decision from outside."""

@@ -63,29 +63,22 @@ def begin_halving(memory, slot):
 
 @helper
 def narrow(memory, slot):
-    """Go on to the next phase if every world has done the present one."""
+    """Go on to the next phase, with fewer actions and a new limit, if every world has done the present one."""
     forest, n_worlds = memory.forest, memory.settings.worlds
-    planned = 0
+    halving, planned = memory.roots.halvings[slot], 0
     for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
         if forest.trees[tree].simulations < forest.trees[tree].limit:
             return
-        planned = max(planned, forest.trees[tree].budget - memory.roots.halvings[slot].opening)
-    n_more = next_phase(memory, slot, planned)
-    for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
-        forest.trees[tree].limit = min(forest.trees[tree].limit + n_more, forest.trees[tree].budget)
-
-
-@helper
-def next_phase(memory, slot, planned):
-    """Choose the actions of the next phase; return its simulations in each world."""
-    halving, n_edges = memory.roots.halvings[slot], memory.forest.nodes[first_root(memory, slot)].n_edges
-    widest = min(memory.settings.gumbel_actions, n_edges)
+        planned = max(planned, forest.trees[tree].budget - halving.opening)
+    widest = min(memory.settings.gumbel_actions, forest.nodes[first_root(memory, slot)].n_edges)
     halving.considered = max(halving.considered // 2, 2) if halving.considered > 0 else widest
     keep_best(memory, slot, halving.considered)
     n_phases = 0
     while (1 << n_phases) < widest:
         n_phases += 1
-    return max(planned // (n_phases * halving.considered), 1) * halving.considered
+    n_more = max(planned // (n_phases * halving.considered), 1) * halving.considered
+    for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
+        forest.trees[tree].limit = min(forest.trees[tree].limit + n_more, forest.trees[tree].budget)
 
 
 @helper

@@ -45,7 +45,7 @@ EDGE = np.dtype(
     align=True,
 )
 
-# Numbers that stand for no node: node 0 is a root and nobody's child; FULL: the pool is used up. They are
+# Numbers that stand for no node: node 0 is a root and never a child; FULL: the pool is used up. They are
 # numpy's because numba compiles a function once more for each plain constant that is passed to it.
 NONE, NO_EDGE, FULL = np.int64(0), np.int64(-1), np.int64(-1)
 
@@ -69,7 +69,7 @@ CHANCE_STREAM, THOUGHT_STREAM = 0, 1  # what happens in the game; noise, choices
 TREE = np.dtype(
     [
         ("total_simulations", np.int64),  # of all decisions this tree has seen
-        ("total_shortened", np.int64),  # decisions for which it filled its room
+        ("total_shortened", np.int64),  # decisions that were cut short because the tree was full
         ("simulations", np.int32),  # done for the present decision
         ("budget", np.int32),  # simulations the present decision may have
         ("limit", np.int32),  # those it may have before the next advance
@@ -85,7 +85,7 @@ ROW = np.dtype(
         ("slot", np.int32),
         ("tree", np.int32),
         ("node", np.int32),
-        ("seat", np.int32),  # who searches
+        ("seat", np.int32),  # the player whose decision is searched
         ("is_extra", np.int32),  # not its tree's first one of this select
     ]
 )
@@ -143,7 +143,7 @@ class Records(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in."""
+    """Scratch memory of the kernels."""
 
     actions: Array  # int32[max_legal]
     shares: Array  # float64[max_legal]
@@ -191,7 +191,7 @@ class KernelSettings(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """All a group has."""
+    """All arrays and settings of a group."""
 
     rules: Array  # int64[R], of the game
     games: Games
@@ -204,7 +204,7 @@ class Memory(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """How much room a group has."""
+    """The sizes of a group's arrays."""
 
     games: int
     worlds: int  # trees of a game
@@ -216,10 +216,24 @@ class Sizes(NamedTuple):
 
 def allocate(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Memory:
     """Return zeroed memory for a group; every slot is IDLE."""
+    n_trees, roots = sizes.games * sizes.worlds, (sizes.games, spec.max_legal if settings.is_gumbel else 1)
+    n_nodes = n_trees * sizes.nodes_per_tree
     return Memory(
         spec.rules,
-        _allocate_games(spec, sizes),
-        _allocate_forest(spec, sizes, settings),
+        Games(
+            np.zeros(sizes.games, GAME),
+            np.zeros((sizes.games, spec.state_words), np.int64),
+            np.zeros((sizes.games, 2, STREAM_WORDS), np.uint64),
+        ),
+        Forest(
+            np.zeros(n_trees, TREE),
+            np.zeros(n_nodes, NODE),
+            np.zeros(n_trees * sizes.edges_per_tree, EDGE),
+            np.zeros((n_nodes, spec.state_words), np.int64),
+            np.zeros((n_nodes if settings.exact_decisions else 1, spec.players), np.float32),
+            sizes.nodes_per_tree,
+            sizes.edges_per_tree,
+        ),
         Leaves(
             np.zeros(sizes.rows, ROW),
             np.zeros(sizes.rows * spec.max_legal, np.int32),
@@ -240,13 +254,13 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Memory:
             np.zeros((settings.exact_decisions + ENDING_ROWS, spec.state_words), np.int64),
             np.zeros((settings.exact_decisions + ENDING_ROWS, spec.players)),
         ),
-        _allocate_roots(sizes.games, spec.max_legal if settings.is_gumbel else 1),
+        Roots(np.zeros(sizes.games, HALVING), np.zeros(roots), np.zeros(roots), np.zeros(roots, np.int32)),
         settings,
     )
 
 
 def needed_bytes(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
-    """What ``allocate`` will take, but for room to work in."""
+    """The bytes that ``allocate`` will take, without most of the scratch memory."""
     node = NODE.itemsize + 8 * spec.state_words + (4 * spec.players if settings.exact_decisions else 0)
     tree = TREE.itemsize + sizes.nodes_per_tree * node + sizes.edges_per_tree * EDGE.itemsize
     record = spec.max_decisions * DECISION.itemsize + sizes.policy_entries * VISITED.itemsize + 8 * spec.players
@@ -254,33 +268,6 @@ def needed_bytes(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
     game = GAME.itemsize + 8 * spec.state_words + 16 * STREAM_WORDS + sizes.worlds * tree + record + root
     row = ROW.itemsize + 4 * spec.max_legal + 4
     return sizes.games * game + sizes.rows * row + 4 * sizes.nodes_per_tree
-
-
-def _allocate_games(spec: GameSpec, sizes: Sizes) -> Games:
-    return Games(
-        np.zeros(sizes.games, GAME),
-        np.zeros((sizes.games, spec.state_words), np.int64),
-        np.zeros((sizes.games, 2, STREAM_WORDS), np.uint64),
-    )
-
-
-def _allocate_forest(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Forest:
-    n_trees = sizes.games * sizes.worlds
-    n_nodes = n_trees * sizes.nodes_per_tree
-    return Forest(
-        np.zeros(n_trees, TREE),
-        np.zeros(n_nodes, NODE),
-        np.zeros(n_trees * sizes.edges_per_tree, EDGE),
-        np.zeros((n_nodes, spec.state_words), np.int64),
-        np.zeros((n_nodes if settings.exact_decisions else 1, spec.players), np.float32),
-        sizes.nodes_per_tree,
-        sizes.edges_per_tree,
-    )
-
-
-def _allocate_roots(n_games: int, n_actions: int) -> Roots:
-    shape = (n_games, n_actions)
-    return Roots(np.zeros(n_games, HALVING), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int32))
 
 
 def pack(memory: Memory) -> tuple[Any, ...]:
@@ -306,20 +293,15 @@ def unpack(packed):
     )
 
 
-def _packed_type() -> Any:
-    """The numba type of a packed ``Memory``: the same for all games."""
-    words, numbers, floats = np.zeros((1, 1), np.int64), np.zeros(1, np.int32), np.zeros(1)
-    memory = Memory(
-        np.zeros(1, np.int64),
-        Games(np.zeros(1, GAME), words, np.zeros((1, 2, STREAM_WORDS), np.uint64)),
-        Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), words, np.zeros((1, 1), np.float32), 1, 1),
-        Leaves(np.zeros(1, ROW), numbers, numbers),
-        Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), np.zeros((1, 1))),
-        Scratch(numbers, floats, floats, floats, numbers, words, words, np.zeros((1, 1))),
-        _allocate_roots(1, 1),
-        KernelSettings(),
-    )
-    return typeof(pack(memory))
-
-
-PACKED = _packed_type()
+_WORDS, _INTS, _FLOATS, _PAIRS = np.zeros((1, 1), np.int64), np.zeros(1, np.int32), np.zeros(1), np.zeros((1, 1))
+_EXAMPLE = Memory(
+    np.zeros(1, np.int64),
+    Games(np.zeros(1, GAME), _WORDS, np.zeros((1, 2, STREAM_WORDS), np.uint64)),
+    Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), _WORDS, np.zeros((1, 1), np.float32), 1, 1),
+    Leaves(np.zeros(1, ROW), _INTS, _INTS),
+    Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), _PAIRS),
+    Scratch(_INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _WORDS, _WORDS, _PAIRS),
+    Roots(np.zeros(1, HALVING), _PAIRS, _PAIRS, np.zeros((1, 1), np.int32)),
+    KernelSettings(),
+)
+PACKED = typeof(pack(_EXAMPLE))  # the same for all games

@@ -1,12 +1,11 @@
-"""From visit counts to decisions: choose, write down, play, and get the next decision ready.
+"""From visit counts to decisions: choose, record, play, and prepare the next decision.
 
-Between two decisions of a search lie chance turns and forced decisions; they are gone through without
-a thought. Everything that is decided is written down, forced decisions too, so that seed and actions
-replay the game; a policy is written down only where there was a search, and a full one.
+Between two searched decisions lie chance turns and forced decisions; they are passed without a search. Every decision
+is recorded, forced ones too, so that seed and actions replay the game; a policy is recorded only after a full search.
 
 Playout-cap randomisation (Wu 2019): where some decisions are quick, each is a full search with probability
-``full_share``, else one of ``quick_simulations`` without noise and without a policy to learn from. Policies want
-few deep searches, values want many games: quick decisions bring a game to its end cheaply.
+``full_share``, else one of ``quick_simulations`` without noise and without a policy to learn from. Policies need
+few deep searches, values many games: quick decisions bring a game to its end cheaply.
 """
 
 import numpy as np
@@ -67,17 +66,26 @@ def is_due(memory, slot):
 
 @body
 def go_on(game, memory, slot):
-    """Start a game, or play what was decided; return the node reached in the old tree, or NONE."""
-    owner = memory.games.slots[slot]
+    """Start a game, or play what was decided; return the node reached in the old tree, or NONE.
+
+    The value that is recorded is what the search at the root expects for the player to move, 0 without a search.
+    """
+    owner, forest = memory.games.slots[slot], memory.forest
     if owner.status == STARTING:
         begin(game, memory, slot)
         return NONE
-    is_forced = owner.status == FORCED
-    ordinal = find_forced(memory, slot) if is_forced else decide(memory, slot)
-    forest = memory.forest
-    root = forest.nodes[first_root(memory, slot)]
+    root, ordinal = forest.nodes[first_root(memory, slot)], np.int64(0)
+    if owner.status == FORCED:  # by an action that must be legal
+        while forest.edges[root.first_edge + ordinal].action != owner.forced:
+            ordinal += 1
+    else:
+        ordinal = decide(memory, slot)
+    total, visits = 0.0, 0
+    for i in range(root.n_edges):
+        total += forest.edges[root.first_edge + i].value_sum
+        visits += forest.edges[root.first_edge + i].visits
     edge = forest.edges[root.first_edge + ordinal]
-    write_down(memory, slot, edge.action, root_value(forest, root))
+    write_down(memory, slot, edge.action, total / visits if visits > 0 else 0.0)
     game.play(memory.rules, memory.games.states[slot], edge.action)
     return np.int64(edge.child)
 
@@ -96,17 +104,6 @@ def begin(game, memory, slot):
 
 
 @helper
-def find_forced(memory, slot):
-    """Which of the root's edges has the action that came from outside; it must be legal."""
-    forest, action = memory.forest, memory.games.slots[slot].forced
-    root = forest.nodes[first_root(memory, slot)]
-    ordinal = 0
-    while forest.edges[root.first_edge + ordinal].action != action:
-        ordinal += 1
-    return ordinal
-
-
-@helper
 def write_down(memory, slot, action, value):
     """Record a decision; its policy, if any, has been recorded already."""
     owner = memory.games.slots[slot]
@@ -119,43 +116,28 @@ def write_down(memory, slot, action, value):
     owner.stage_decisions += 1
 
 
-@helper
-def root_value(forest, root):
-    """What the search at the root expects for the player to move; 0 without a search."""
-    total, visits = 0.0, 0
-    for i in range(root.n_edges):
-        total += forest.edges[root.first_edge + i].value_sum
-        visits += forest.edges[root.first_edge + i].visits
-    return total / visits if visits > 0 else 0.0
-
-
 @body
 def settle(game, memory, slot, kept):
-    """Go on to the next real decision and get its tree ready, or finish the game.
+    """Go on to the next real decision and prepare its trees, or finish the game.
 
-    ``kept`` is the node of the present position in the old tree, or NONE.
+    ``kept`` is the node of the present position in the old tree, or NONE. Where some decisions are quick, it is drawn
+    whether this one is; a quick decision gets no noise, so it counts as noised already.
     """
-    owner, state = memory.games.slots[slot], memory.games.states[slot]
+    owner, state, settings = memory.games.slots[slot], memory.games.states[slot], memory.settings
     mover = game.to_move(memory.rules, state)
-    while mover != GAME_OVER and not has_choice(game, memory, slot, mover):
+    while mover == CHANCE_TURN or (mover >= 0 and game.legal(memory.rules, state, memory.scratch.actions) <= 1):
         kept = pass_through(game, memory, slot, mover, kept)
         mover = game.to_move(memory.rules, state)
     if mover == GAME_OVER:
         owner.status = FINISHED
         game.returns(memory.rules, state, memory.records.returns[slot])
         return
-    if not (memory.settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
+    if not (settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
         plant(game, memory, slot)
     owner.status = OUTSIDE if (owner.outside >> mover) & 1 else THINKING
-    allot(memory, slot)
-
-
-@helper
-def allot(memory, slot):
-    """Give every tree of a slot its simulations for the decision; a quick one has its noise already: none."""
-    owner, settings, n_worlds = memory.games.slots[slot], memory.settings, memory.settings.worlds
-    owner.is_quick = draw_quick(memory, slot)
-    for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
+    thought = memory.games.streams[slot, THOUGHT_STREAM]
+    owner.is_quick = settings.quick_simulations > 0 and rng.uniform(thought) >= settings.full_share
+    for tree in range(slot * settings.worlds, slot * settings.worlds + settings.worlds):
         grown = memory.forest.trees[tree]
         grown.simulations = 0
         grown.budget = settings.quick_simulations if owner.is_quick else settings.simulations
@@ -166,23 +148,8 @@ def allot(memory, slot):
 
 
 @helper
-def draw_quick(memory, slot):
-    """Draw whether a decision is a quick one; no number is drawn where none is."""
-    settings, thought = memory.settings, memory.games.streams[slot, THOUGHT_STREAM]
-    return settings.quick_simulations > 0 and rng.uniform(thought) >= settings.full_share
-
-
-@helper
-def has_choice(game, memory, slot, mover):
-    """Say whether a player has more than one action; the actions are left in the scratch."""
-    if mover == CHANCE_TURN:
-        return False
-    return game.legal(memory.rules, memory.games.states[slot], memory.scratch.actions) > 1
-
-
-@helper
 def pass_through(game, memory, slot, mover, kept):
-    """Let chance happen or play the only action; return the node that follows ``kept``, or NONE."""
+    """Let chance happen or play the only action, the first in the scratch; return the node after ``kept``, or NONE."""
     forest, state = memory.forest, memory.games.states[slot]
     if mover == CHANCE_TURN:
         game.chance(memory.rules, state, memory.games.streams[slot, CHANCE_STREAM])
@@ -233,7 +200,7 @@ def add_worlds(memory, slot):
 
 @helper
 def record_policy(memory, slot, edges, weights):
-    """Append the actions that have a weight to the slot's policies; none after a quick search, or without room."""
+    """Append the actions that have a weight to the slot's policies; none after a quick search or without space."""
     owner, policies = memory.games.slots[slot], memory.records.policies
     if owner.is_quick:
         return

@@ -1,4 +1,4 @@
-"""PUCT over a group of games: descend to leaves, take in what the network says of them.
+"""PUCT over a group of games: descend to leaves, back the network's answers up.
 
 Formulas (the plain-Python twin in tests/search/twin.py is written beside the same lines). At a node with
 N visits whose mover is seat s, take the edge with the largest
@@ -11,11 +11,11 @@ to 0. An edge without visits has Q = (the network's value of the node for s) - f
 N and n include simulations that still wait for the network; each of those counts as ``virtual_loss``
 below the mover's worst until its answer comes. With Gumbel root selection the root goes by other rules (gumbel.py).
 
-Where something is hidden a game has a tree for each of D worlds, which are searched side by side and know nothing
-of each other; their visit counts are added when the decision is taken (policy.py).
+Where something is hidden a game has a tree for each of D worlds, which are searched side by side and independently;
+their visit counts are added when the decision is taken (policy.py).
 
-One simulation is one descent. It ends at a position the network has to see (a row), at the end of the game, at an
-ending that the game works out, or, with several leaves a tree, at a position that waits already: then it is
+One simulation is one descent. It ends at a position that the network must evaluate (a row), at the end of the game, at
+an ending that the game works out, or, with several leaves a tree, at a position that waits already: then it is
 undone. Chance turns are drawn anew each time; a forced decision is passed through.
 
 A select gives every tree its first leaf. Further ones, which cost strength, only fill a block that is too small:
@@ -71,19 +71,11 @@ def select(game, packed, features):
             if memory.games.slots[slot].status == THINKING:
                 for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
                     n_rows = gather(game, memory, features, tree, n_rows, min(n_rows + share, end), is_extra)
-        share, end = extra_leaves(memory.settings, n_rows), min(memory.settings.fill_rows, end)
-        if share == 0:
+        missing, end = memory.settings.fill_rows - n_rows, min(memory.settings.fill_rows, end)
+        if n_rows == 0 or missing <= 0 or memory.settings.leaves == 1:
             break
+        share = min(memory.settings.leaves - 1, (missing + n_rows - 1) // n_rows)  # of each tree that has a first leaf
     return n_rows
-
-
-@helper
-def extra_leaves(settings, n_rows):
-    """How many leaves more the trees shall have of which ``n_rows`` have a first one; 0 for none."""
-    missing = settings.fill_rows - n_rows
-    if n_rows == 0 or missing <= 0:
-        return np.int64(0)
-    return min(settings.leaves - 1, (missing + n_rows - 1) // n_rows)
 
 
 @body
@@ -194,28 +186,25 @@ def back_up(memory, tree, node):
 
 @helper
 def write_known(game, memory, tree, node):
-    """Write the values by seat into the scratch where the rules tell them; return whether they do."""
-    forest, values = memory.forest, memory.scratch.values
+    """Write the values by seat into the scratch where the rules determine them, at the end of a game or by working an
+    ending out; return whether they do."""
+    forest, values, most = memory.forest, memory.scratch.values, memory.settings.exact_decisions
     here = forest.nodes[node]
     if here.status == ENDED:
         game.returns(memory.rules, forest.states[node], values)
         to_scale(game, memory, tree, values)
-    elif here.status == FRESH and work_out(game, memory, tree, node):
+    elif (
+        here.status == FRESH
+        and most > 0
+        and node != tree * forest.nodes_per_tree  # a root needs priors
+        and game.ending(memory.rules, forest.states[node], most, memory.scratch.room, memory.scratch.futures) != 0
+    ):
         here.status = SOLVED
         to_scale(game, memory, tree, memory.scratch.futures[0])
         copy_words(memory.scratch.futures[0], forest.endings[node])
     if here.status == SOLVED:
         copy_words(forest.endings[node], values)
     return here.status in (ENDED, SOLVED)
-
-
-@helper
-def work_out(game, memory, tree, node):
-    """Let the game work an ending out, in the scratch; return whether it is one. A root never is: it needs priors."""
-    most, scratch = memory.settings.exact_decisions, memory.scratch
-    if most == 0 or node == tree * memory.forest.nodes_per_tree:
-        return False
-    return game.ending(memory.rules, memory.forest.states[node], most, scratch.room, scratch.futures) != 0
 
 
 @helper
@@ -262,29 +251,23 @@ def add_noise(memory, tree):
 
 @kernel(BACKUP)
 def backup(packed, priors, values, version):
-    """Take in the answers to all n rows of the last select.
+    """Take the answers to all n rows of the last select: open their nodes with the priors and back the values up.
 
     ``priors`` float32[L]; ``values`` float32[n, P or more], entry k for the seat k places to the left of
     the leaf's player to move.
     """
     memory = unpack(packed)
-    for row in range(len(values)):
-        expand(memory, row, priors, values[row])
-        memory.games.slots[memory.leaves.rows[row].slot].version = version
-
-
-@helper
-def expand(memory, row, priors, values):
-    """Open the node of a row with its priors and back its values up."""
     forest, leaves, by_seat = memory.forest, memory.leaves, memory.scratch.values
-    node = np.int64(leaves.rows[row].node)
-    here, offset = forest.nodes[node], leaves.offsets[row]
-    for i in range(here.n_edges):
-        forest.edges[here.first_edge + i].prior = priors[offset + i]
-    here.status = OPEN
-    here.value = values[0]
     n_players = len(by_seat)
-    for k in range(n_players):
-        seat = here.mover + k
-        by_seat[seat - n_players if seat >= n_players else seat] = values[k]
-    back_up(memory, np.int64(leaves.rows[row].tree), node)
+    for row in range(len(values)):
+        node = np.int64(leaves.rows[row].node)
+        here, offset = forest.nodes[node], leaves.offsets[row]
+        for i in range(here.n_edges):
+            forest.edges[here.first_edge + i].prior = priors[offset + i]
+        here.status = OPEN
+        here.value = values[row, 0]
+        for k in range(n_players):
+            seat = here.mover + k
+            by_seat[seat - n_players if seat >= n_players else seat] = values[row, k]
+        back_up(memory, np.int64(leaves.rows[row].tree), node)
+        memory.games.slots[leaves.rows[row].slot].version = version

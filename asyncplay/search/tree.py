@@ -71,7 +71,12 @@ def draw_child(game, memory, tree, parent):
 def find_drawn(forest, parent, state):
     """Return the child of a chance turn with this position, or NONE."""
     child = np.int64(forest.nodes[parent].newest_child)
-    while child != NONE and not is_same(forest.states[child], state):
+    while child != NONE:
+        difference = 0
+        for word in range(len(state)):
+            difference |= forest.states[child, word] ^ state[word]
+        if difference == 0:
+            break
         child = np.int64(forest.nodes[child].sibling)
     return child
 
@@ -85,7 +90,10 @@ def adopt(nodes, parent, child):
 
 @helper
 def add_node(game, memory, tree, parent, ordinal):
-    """Make a node of the position already written into the next free place; return it, or FULL."""
+    """Make a node of the position already written into the next free place; return it, or FULL.
+
+    A node with a single action needs no network and is open at once. A prior is 1 until the network's answer comes.
+    """
     forest, actions, owner = memory.forest, memory.scratch.actions, memory.forest.trees[tree]
     node = tree * forest.nodes_per_tree + owner.n_nodes
     mover = game.to_move(memory.rules, forest.states[node])
@@ -93,46 +101,35 @@ def add_node(game, memory, tree, parent, ordinal):
     if owner.n_edges + n_edges > forest.edges_per_tree:
         return FULL
     here = forest.nodes[node]
-    clear_node(here, mover, n_edges)
+    here.status = FRESH if n_edges > 1 else OPEN
     if mover == GAME_OVER or (mover == CHANCE_TURN and memory.settings.is_staged):
         here.status = ENDED
+    here.mover = mover
+    here.visits = 0
+    here.value = 0.0
+    here.newest_child = NONE
+    here.sibling = NONE
     here.parent = parent
     here.ordinal = ordinal
     here.first_edge = tree * forest.edges_per_tree + owner.n_edges
+    here.n_edges = n_edges
     for i in range(n_edges):
-        clear_edge(forest.edges[here.first_edge + i], actions[i])
+        edge = forest.edges[here.first_edge + i]
+        edge.value_sum = 0.0
+        edge.prior = 1.0
+        edge.visits = 0
+        edge.child = NONE
+        edge.action = actions[i]
     owner.n_nodes += 1
     owner.n_edges += n_edges
     return node
 
 
 @helper
-def clear_node(here, mover, n_edges):
-    """A node nobody has visited. One with a single action needs no network and is open at once."""
-    here.n_edges = n_edges
-    here.visits = 0
-    here.mover = mover
-    here.status = FRESH if n_edges > 1 else OPEN
-    here.value = 0.0
-    here.newest_child = NONE
-    here.sibling = NONE
-
-
-@helper
-def clear_edge(edge, action):
-    """An edge nobody has visited; its prior is 1 until the network says otherwise."""
-    edge.value_sum = 0.0
-    edge.prior = 1.0
-    edge.visits = 0
-    edge.child = NONE
-    edge.action = action
-
-
-@helper
 def keep_subtree(memory, tree, root):
     """Make ``root`` the root of its tree, dropping everything else; return False if there is none or it is too big.
 
-    Too big is more than half of either pool: the next decision needs the room.
+    Too big is more than half of either pool: the next decision needs the other half.
     """
     forest, owner, moved = memory.forest, memory.forest.trees[tree], memory.scratch.moved
     if forest.nodes[root].status == SOLVED:
@@ -169,7 +166,7 @@ def mark_subtree(memory, tree, root):
 
 @helper
 def move_node(forest, old, new, parent, first_edge):
-    """Move a node with its edges down to ``new``, and tell its parent, which has moved already."""
+    """Move a node with its edges down to ``new``, and link it to its parent, which has moved already."""
     nodes, edges = forest.nodes, forest.edges
     old_edge = nodes[old].first_edge
     nodes[new] = nodes[old]
@@ -194,12 +191,3 @@ def copy_words(source, target):
     """Copy a position, or values."""
     for word in range(len(source)):
         target[word] = source[word]
-
-
-@helper
-def is_same(one, other):
-    """Say whether two positions are equal."""
-    difference = 0
-    for word in range(len(one)):
-        difference |= one[word] ^ other[word]
-    return difference == 0

@@ -55,6 +55,11 @@ def roomy_group(spec: GameSpec, settings: KernelSettings, n_games: int) -> Group
     return Group(spec, settings, n_games, sizes)
 
 
+def shortened(group: Group) -> int:
+    """How many decisions were cut short so far because a tree was full."""
+    return int(group.memory.forest.trees["total_shortened"].sum())
+
+
 def policies(record: PlayedGame) -> list[dict[int, int]]:
     """Visits by action for each decision."""
     starts = [0, *record.policy_ends[:-1]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from search.drive import play_all, policies, roomy_group, think
+from search.drive import play_all, policies, roomy_group, shortened, think
 
 from asyncplay import games
 from asyncplay.games.spec import GAME_OVER
@@ -117,7 +117,7 @@ def test_a_full_pool_decides_with_what_it_has():
     group = Group(CONNECT4, settings, 2, sizes)
     records, _ = play_all(group, SEEDS[:4])
 
-    assert group.shortened() > 20
+    assert shortened(group) > 20
     for record in records:
         assert record.returns.sum() == 0
         assert 0 < sum(policies(record)[0].values()) < 20
@@ -133,7 +133,7 @@ def test_a_tree_that_would_leave_no_room_is_not_kept():
         assert group.memory.forest.trees["n_nodes"][0] <= 33 + 33
         think(group)
     record = group.take(0)
-    assert group.shortened() == 0
+    assert shortened(group) == 0
     assert all(sum(visits.values()) >= 31 for visits in policies(record) if visits)
 
 

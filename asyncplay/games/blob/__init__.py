@@ -1,6 +1,6 @@
 """Blob, an Oh Hell variant for 3 to 8 players: bid how many tricks you will take, and take exactly those.
 
-The rooms: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), encode (what
+Modules: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), encode (what
 a player sees), endings (the last tricks worked out), yardstick (a rule-based player).
 """
 
