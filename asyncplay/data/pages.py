@@ -40,32 +40,28 @@ def dig(path: Path) -> Iterator[Cell]:
     latest = pages | dict(frames)
     for number, page in [*pages.items(), *frames]:
         head = FIRST_PAGE_HEAD_BYTES if number == 1 else 0
-        if page[head : head + 1] == LEAF:
-            yield from _cells(page, latest, head)
+        if page[head : head + 1] != LEAF:
+            continue
+        first, n_cells = head + LEAF_HEAD_BYTES, int.from_bytes(page[head + 3 : head + 5], "big")
+        for pointer in range(first, min(first + 2 * n_cells, len(page) - 1), 2):
+            try:
+                yield _cell(page, int.from_bytes(page[pointer : pointer + 2], "big"), latest)
+            except (IndexError, ValueError):
+                continue  # torn, or no cell at all
 
 
-def _cells(page: bytes, pages: dict[int, bytes], head: int) -> Iterator[Cell]:
-    first, n_cells = head + LEAF_HEAD_BYTES, int.from_bytes(page[head + 3 : head + 5], "big")
-    for pointer in range(first, min(first + 2 * n_cells, len(page) - 1), 2):
-        place = int.from_bytes(page[pointer : pointer + 2], "big")
-        try:
-            n_bytes, place = _varint(page, place)
-            number, place = _varint(page, place)
-            yield number, _columns(_payload(page, place, n_bytes, pages))
-        except (IndexError, ValueError):
-            continue  # torn, or no cell at all
-
-
-def _payload(page: bytes, place: int, n_bytes: int, pages: dict[int, bytes]) -> bytes:
-    """The part that lies here and what lies in the chain of overflow pages; ValueError if the chain is broken."""
+def _cell(page: bytes, place: int, pages: dict[int, bytes]) -> Cell:
+    """Join the part in the leaf with the chain of overflow pages; ValueError if the chain is broken."""
+    n_bytes, place = _varint(page, place)
+    number, place = _varint(page, place)
     usable = len(page)
     most, least = usable - 35, (usable - 12) * 32 // 255 - 23
-    if n_bytes <= most:
-        return page[place : place + n_bytes]
-    fitting = least + (n_bytes - least) % (usable - 4)
-    here = fitting if fitting <= most else least
-    following, missing = int.from_bytes(page[place + here : place + here + 4], "big"), n_bytes - here
-    parts = [page[place : place + here]]
+    here = n_bytes
+    if n_bytes > most:
+        fitting = least + (n_bytes - least) % (usable - 4)
+        here = fitting if fitting <= most else least
+    parts, missing = [page[place : place + here]], n_bytes - here
+    following = int.from_bytes(page[place + here : place + here + 4], "big")
     while missing > 0 and following in pages and len(parts) <= len(pages):  # the chain of a torn file may be a ring
         page = pages[following]
         following, part = int.from_bytes(page[:4], "big"), page[4 : 4 + missing]
@@ -73,7 +69,7 @@ def _payload(page: bytes, place: int, n_bytes: int, pages: dict[int, bytes]) -> 
         missing -= len(part)
     if missing:
         raise ValueError("the chain is broken")
-    return b"".join(parts)
+    return number, _columns(b"".join(parts))
 
 
 def _columns(payload: bytes) -> list[Value]:

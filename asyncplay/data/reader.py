@@ -57,7 +57,7 @@ class StoredGame(NamedTuple):
             for count in (*counts, *(version for version in (self.lowest_version, self.highest_version) if version)):
                 whole(count)
             text(self.reason)
-            moment(self.time_s)
+            timestamp(self.time_s)
             if not (n_paid := len(gains(self.returns))) == len(gains(self.outcome)) == self.seats:
                 return f"its seats is stored as {self.seats}, its returns are {n_paid}"
         except Malformed as error:
@@ -139,7 +139,7 @@ def _check_rest(folder: Path, was_at_rest: bool) -> None:
         raise StoreError(f"{folder / FILE}: the run went on while it was read; ask again")
 
 
-def moment(value: object) -> float:
+def timestamp(value: object) -> float:
     """Seconds since 1970 that a calendar has, or Malformed."""
     if isinstance(value, int | float) and 0 <= value < LATEST_S:
         return float(value)
@@ -176,7 +176,7 @@ def read_games(connection: sqlite3.Connection, choice: GameFilter = ALL) -> Iter
 
 def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
     span = connection.execute("SELECT ifnull(min(time), 0), ifnull(max(time), 0) FROM games").fetchone()
-    first_s, last_s = map(moment, span)
+    first_s, last_s = map(timestamp, span)
     period_s = (last_s - first_s) / n_periods or 1.0
     lowest, highest = connection.execute("SELECT min(lowest_version), max(highest_version) FROM games").fetchone()
     by_period = "SELECT min(CAST((time - ?) / ? AS INTEGER), ?), count(*) FROM games GROUP BY 1"
@@ -212,21 +212,21 @@ def as_event(entry: Sequence[object]) -> StoredEvent:
         facts = None
     if not isinstance(facts, dict):
         raise Malformed(f"{data!r:.80} are no facts of an event")
-    return StoredEvent(moment(time_s), text(kind), text(words), facts)
+    return StoredEvent(timestamp(time_s), text(kind), text(words), facts)
 
 
 def as_metric(entry: Sequence[object]) -> tuple[str, float, float | None]:
     """(name, time, value); Malformed where no run has written it."""
     name, time_s, value = entry
     if isinstance(value, int | float | None):
-        return text(name), moment(time_s), value if is_figure(value) else None
+        return text(name), timestamp(time_s), value if is_figure(value) else None
     raise Malformed(f"{value!r:.80} is no number")
 
 
 def as_version(entry: Sequence[object]) -> int:
     """Malformed where no run has written it."""
     version, time_s, step, games = entry
-    moment(time_s)
+    timestamp(time_s)
     whole(step)
     whole(games)
     return whole(version)
