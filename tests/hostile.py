@@ -104,14 +104,14 @@ DELTA_LIES: list[Change] = [
     number("iterations", *HUGE, -1, 0, 1),
     number("nodes", *HUGE, -1, 0, 1),
     number("utility", np.nan, np.inf, -np.inf, 1e9, -1e9),  # type: ignore[arg-type]
-    entry("rows", -1, 10**6, 2**31 - 1, -(2**31)),
+    entry("infosets", -1, 10**6, 2**31 - 1, -(2**31)),
     entry("regrets", np.nan, np.inf, -np.inf, 1e300, -1e300, 1e10, -1e10),
     entry("sums", np.nan, np.inf, -np.inf, 1e300, -1e-3, 1e10),
-    *[shorter(name) for name in ("rows", "regrets", "sums")],
-    *[longer(name) for name in ("rows", "regrets", "sums")],
-    lambda dice, delta: {"rows": np.full_like(delta.rows, delta.rows[0])},
+    *[shorter(name) for name in ("infosets", "regrets", "sums")],
+    *[longer(name) for name in ("infosets", "regrets", "sums")],
+    lambda dice, delta: {"infosets": np.full_like(delta.infosets, delta.infosets[0])},
     lambda dice, delta: {"is_last": False},
-    lambda dice, delta: {"is_last": False, "iterations": 0, "nodes": 0, "utility": 0.0, "rows": EMPTY},
+    lambda dice, delta: {"is_last": False, "iterations": 0, "nodes": 0, "utility": 0.0, "infosets": EMPTY},
 ]
 
 

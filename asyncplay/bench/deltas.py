@@ -107,7 +107,7 @@ class Exchange:
         for delta in deltas:
             self.rounds.take(self.number, piece, delta)
         self._ledger.finish(self.number, job)
-        n_rows = sum(len(delta.rows) for delta in deltas)
+        n_rows = sum(len(delta.infosets) for delta in deltas)
         n_bytes = sum(map(payload, deltas))
         return BatchTraffic(deltas[-1].nodes, sum(map(len, frames)), n_bytes / n_rows)
 

@@ -51,7 +51,7 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
         if not values["is_last"]:
-            values |= {"iterations": 0, "nodes": 0, "utility": 0.0, "rows": np.arange(3, dtype=np.int32)}
+            values |= {"iterations": 0, "nodes": 0, "utility": 0.0, "infosets": np.arange(3, dtype=np.int32)}
     if cls is RebuildSpec:
         values["return_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
     if cls is Ack:

@@ -141,10 +141,10 @@ PART = Delta(1, False, 0, 0, 0.0, np.arange(1, dtype=np.int32), np.zeros(2), np.
 
 @pytest.mark.parametrize(
     "change",
-    [{"iterations": 1}, {"nodes": 1}, {"utility": 0.1}, {"rows": np.zeros(0, np.int32)}, {"sums": np.zeros(3)}],
+    [{"iterations": 1}, {"nodes": 1}, {"utility": 0.1}, {"infosets": np.zeros(0, np.int32)}, {"sums": np.zeros(3)}],
 )
 def test_a_part_of_changes_before_the_last_says_nothing_of_the_whole(change):
-    assert decode(encode(PART)[4:]).rows.tolist() == [0]
+    assert decode(encode(PART)[4:]).infosets.tolist() == [0]
     with pytest.raises(WireError, match="a Delta contradicts itself"):
         decode(encode(dataclasses.replace(PART, **change))[4:])
 

@@ -9,7 +9,7 @@ from asyncplay.wire.messages import Count, Doubles, Ints, JobResult, Message, To
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delta(JobResult):
-    """Worker → coordinator: what a job changed in the rows of a table, or a part of it."""
+    """Worker → coordinator: what a job changed at the infosets of a table, or a part of it."""
 
     KIND: ClassVar[int] = 8
 
@@ -17,8 +17,8 @@ class Delta(JobResult):
     iterations: Count  # that were done for the job; 0 in all parts but the last
     nodes: Count  # visited for them; likewise
     utility: float  # of the first player, over the job's iterations; likewise
-    rows: Ints  # [m], the touched rows
-    regrets: Doubles  # [sum of the touched rows' actions], differences
+    infosets: Ints  # [m], those that were touched
+    regrets: Doubles  # [sum of their actions], differences
     sums: Doubles  # likewise, of the strategy sums
 
     @property
@@ -28,20 +28,20 @@ class Delta(JobResult):
     def flaw(self) -> str | None:
         if len(self.regrets) != len(self.sums):
             return "regrets and sums differ in length"
-        if not self.is_last and (self.iterations or self.nodes or self.utility or len(self.rows) == 0):
+        if not self.is_last and (self.iterations or self.nodes or self.utility or len(self.infosets) == 0):
             return "a part before the last that has no rows or says what the whole job did"
         return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merged(ToRole):
-    """Coordinator → worker, before a job: the regrets of rows that changed since the last word about them."""
+    """Coordinator → worker, before a job: the regrets of infosets that changed since the worker last got them."""
 
     KIND: ClassVar[int] = 20
 
-    period: int  # discounts of the whole table so far, these rows included
-    rows: Ints  # [m]
-    regrets: Doubles  # [sum of the rows' actions], as they are now
+    period: int  # discounts of the whole table so far, these infosets included
+    infosets: Ints  # [m]
+    regrets: Doubles  # [sum of their actions], as they are now
 
 
 @dataclass(frozen=True, slots=True, eq=False)

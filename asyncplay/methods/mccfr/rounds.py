@@ -99,7 +99,7 @@ class Most(NamedTuple):
 def payload(message: Delta | Merged) -> int:
     """Bytes of a message's arrays."""
     sums = message.sums.nbytes if isinstance(message, Delta) else 0
-    return int(message.rows.nbytes + message.regrets.nbytes + sums)
+    return int(message.infosets.nbytes + message.regrets.nbytes + sums)
 
 
 @dataclass(slots=True, eq=False)
@@ -156,22 +156,22 @@ class Rounds:
             self._frontier = piece.first + piece.size
         self._out[piece.first] = piece
         blocks = self._changes.catch_up(worker.number)
-        rows = self.table.known() if blocks is None else self.table.union(blocks)
-        for part in [rows[start:stop] for start, stop in self.table.parts(rows)] or [rows]:
+        infosets = self.table.known() if blocks is None else self.table.union(blocks)
+        for part in [infosets[start:stop] for start, stop in self.table.parts(infosets)] or [infosets]:
             message = Merged(ROLE, self.period, part, self.table.regrets(part))
             self.stats.bytes_out += payload(message)
-            self.stats.rows_out += len(message.rows)
+            self.stats.rows_out += len(message.infosets)
             worker.send(message, now_s)
 
     def take(self, worker: int, piece: Piece, delta: Delta) -> bool:
         """Take a part of a piece's changes; return whether it was the last. WireError if it cannot be."""
         parts = self._arriving.setdefault(worker, [])
         parts.append(delta)
-        n_rows = sum(len(part.rows) for part in parts)
-        flaw = self.table.flaw(delta.rows, delta.regrets, delta.sums)
-        if flaw is None and n_rows > self.table.n_infosets:
-            flaw = f"{n_rows} of {self.table.n_infosets} rows"
-        elif flaw is None and delta.is_last and len(self.table.union([part.rows for part in parts])) < n_rows:
+        n_touched = sum(len(part.infosets) for part in parts)
+        flaw = self.table.flaw(delta.infosets, delta.regrets, delta.sums)
+        if flaw is None and n_touched > self.table.n_infosets:
+            flaw = f"{n_touched} of {self.table.n_infosets} rows"
+        elif flaw is None and delta.is_last and len(self.table.union([part.infosets for part in parts])) < n_touched:
             flaw = "a row twice"
         if flaw := flaw or self.most(piece).flaw(delta):
             raise WireError(f"worker {worker} sent changes that are none of this table: {flaw}")
@@ -212,15 +212,15 @@ class Rounds:
         for whole in pieces:
             del self._out[whole.piece.first]
             for part in whole.parts:
-                self.table.merge(part.rows, part.regrets, part.sums, workers)
+                self.table.merge(part.infosets, part.regrets, part.sums, workers)
             stats.iterations += whole.effort.iterations
             stats.nodes += whole.effort.nodes
             stats.bytes_in += whole.effort.n_bytes
-            stats.rows_in += sum(len(part.rows) for part in whole.parts)
+            stats.rows_in += sum(len(part.infosets) for part in whole.parts)
             stats.pieces += 1
             stats.infosets = self.table.n_known
             stats.utilities.append(sum(part.utility for part in whole.parts) / whole.effort.iterations)
-        self._changes.note(self.table.union([part.rows for whole in pieces for part in whole.parts]))
+        self._changes.note(self.table.union([part.infosets for whole in pieces for part in whole.parts]))
         self.latest = pieces[0].effort
         if self.discount is not None and not self._shares:
             self.period += 1

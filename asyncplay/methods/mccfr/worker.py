@@ -20,7 +20,7 @@ from asyncplay.worker.core import Step
 
 
 class TraversePlayer:
-    """Walks one job at a time; its memory is the tree, the table and a note of the rows that a job touches."""
+    """Walks one job at a time; its memory is the tree, the table and a note of the infosets that a job touches."""
 
     def __init__(self, tickets: Iterator[int]) -> None:
         self._sampler: Sampler | None = None
@@ -54,26 +54,26 @@ class TraversePlayer:
         return Sampler(game, sampler_settings(solve), job.seed)
 
     def _catch_up(self, sampler: Sampler) -> None:
-        """Whole-table discounts first, then the rows that were told, which have them already."""
+        """Whole-table discounts first, then the infosets that were sent, which have them already."""
         for news in self._news:
             for period in range(news.period if self._period is None else self._period, news.period):
                 discount(sampler.table, period + 1, *self._discounts)
             self._period = news.period
-            deltas.put_regrets(sampler.game.flat.offsets, sampler.table, news.rows, news.regrets)
+            deltas.put_regrets(sampler.game.flat.offsets, sampler.table, news.infosets, news.regrets)
         self._news.clear()
 
 
 def _walk(sampler: Sampler, job: Job) -> list[Message]:
     """Do a job and tell what it changed, in parts that fit into frames."""
     walked = sampler.run(job.first, job.count)
-    rows, regrets, sums = sampler.withdraw()
+    infosets, regrets, sums = sampler.withdraw()
     offsets = sampler.game.flat.offsets
     parts: list[Message] = []
     entry = 0
-    for start, stop in deltas.stretches(offsets, rows) or [(0, 0)]:
-        is_last = stop == len(rows)
-        end = entry + int((offsets[rows[start:stop] + 1] - offsets[rows[start:stop]]).sum())
+    for start, stop in deltas.stretches(offsets, infosets) or [(0, 0)]:
+        is_last = stop == len(infosets)
+        end = entry + int((offsets[infosets[start:stop] + 1] - offsets[infosets[start:stop]]).sum())
         facts = (job.count, walked.nodes, float(walked.utility[0])) if is_last else (0, 0, 0.0)
-        parts.append(Delta(job.number, is_last, *facts, rows[start:stop], regrets[entry:end], sums[entry:end]))
+        parts.append(Delta(job.number, is_last, *facts, infosets[start:stop], regrets[entry:end], sums[entry:end]))
         entry = end
     return parts

@@ -19,7 +19,7 @@ from asyncplay.solve.deltas import MergedTable
 from asyncplay.solve.regret import REGRET, SUM
 
 OFFSETS = np.array([0, 2, 5, 7, 8, 12, 14], np.int32)
-N_ROWS, N_ENTRIES = len(OFFSETS) - 1, int(OFFSETS[-1])
+N_INFOSETS, N_ENTRIES = len(OFFSETS) - 1, int(OFFSETS[-1])
 
 
 def new_table() -> MergedTable:
@@ -28,9 +28,9 @@ def new_table() -> MergedTable:
 
 def walk(regrets: np.ndarray, piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What a piece changes: depends on the table it starts from, and on nothing else."""
-    rows = np.array(sorted({unit % N_ROWS for unit in range(piece.first, piece.first + piece.size)}), np.int32)
-    entries = np.concatenate([np.arange(OFFSETS[row], OFFSETS[row + 1]) for row in rows])
-    return rows, np.sin(regrets[entries] + piece.first + entries), np.full(len(entries), float(piece.size))
+    infosets = np.array(sorted({unit % N_INFOSETS for unit in range(piece.first, piece.first + piece.size)}), np.int32)
+    entries = np.concatenate([np.arange(OFFSETS[infoset], OFFSETS[infoset + 1]) for infoset in infosets])
+    return infosets, np.sin(regrets[entries] + piece.first + entries), np.full(len(entries), float(piece.size))
 
 
 class FakeWorker:
@@ -40,22 +40,22 @@ class FakeWorker:
         self.number = number
         self.regrets = np.zeros(N_ENTRIES)
         self.jobs: list[tuple[int, Piece]] = []
-        self.told_rows = 0
+        self.told_infosets = 0
 
     def send(self, message: Merged, now_s: float) -> None:
         entry = 0
-        self.told_rows += len(message.rows)
-        for row in message.rows:
-            k = OFFSETS[row + 1] - OFFSETS[row]
-            self.regrets[OFFSETS[row] : OFFSETS[row + 1]] = message.regrets[entry : entry + k]
+        self.told_infosets += len(message.infosets)
+        for infoset in message.infosets:
+            k = OFFSETS[infoset + 1] - OFFSETS[infoset]
+            self.regrets[OFFSETS[infoset] : OFFSETS[infoset + 1]] = message.regrets[entry : entry + k]
             entry += k
 
     def deltas(self, piece: Piece) -> list[Delta]:
         """In two parts, as a big one would come."""
-        n, (rows, regrets, sums) = piece.size, walk(self.regrets, piece)
-        cut = int(OFFSETS[rows[0] + 1] - OFFSETS[rows[0]])
-        first = Delta(1, False, 0, 0, 0.0, rows[:1], regrets[:cut], sums[:cut])
-        return [first, Delta(1, True, n, 7 * n, 0.5 * n, rows[1:], regrets[cut:], sums[cut:])]
+        n, (infosets, regrets, sums) = piece.size, walk(self.regrets, piece)
+        cut = int(OFFSETS[infosets[0] + 1] - OFFSETS[infosets[0]])
+        first = Delta(1, False, 0, 0, 0.0, infosets[:1], regrets[:cut], sums[:cut])
+        return [first, Delta(1, True, n, 7 * n, 0.5 * n, infosets[1:], regrets[cut:], sums[cut:])]
 
 
 class Shop:
@@ -143,8 +143,8 @@ def test_regrets_are_divided_by_the_workers_of_the_round_and_sums_are_added():
     shop.give(1)
     expected = np.zeros((N_ENTRIES, 2))
     for first in (0, 10):
-        rows, regrets, sums = walk(np.zeros(N_ENTRIES), Piece(first, 10))
-        entries = np.concatenate([np.arange(OFFSETS[row], OFFSETS[row + 1]) for row in rows])
+        infosets, regrets, sums = walk(np.zeros(N_ENTRIES), Piece(first, 10))
+        entries = np.concatenate([np.arange(OFFSETS[infoset], OFFSETS[infoset + 1]) for infoset in infosets])
         expected[entries, REGRET] += regrets / 2
         expected[entries, SUM] += sums
     shop.finish(1)
@@ -165,8 +165,8 @@ def test_asynchronous_regrets_are_divided_by_the_pieces_under_way_when_they_come
             shop.give(0)
             shop.give(1)
         worker = shop.workers[number]
-        rows, regrets, sums = walk(worker.regrets, worker.jobs[0][1])
-        entries = np.concatenate([np.arange(OFFSETS[row], OFFSETS[row + 1]) for row in rows])
+        infosets, regrets, sums = walk(worker.regrets, worker.jobs[0][1])
+        entries = np.concatenate([np.arange(OFFSETS[infoset], OFFSETS[infoset + 1]) for infoset in infosets])
         expected[entries, REGRET] += regrets / divisor
         expected[entries, SUM] += sums
         shop.finish(number)
@@ -196,14 +196,14 @@ def test_idle_workers_are_skipped_and_not_awaited():
 
 def test_a_replaced_worker_is_told_of_every_row_that_ever_changed_and_an_old_one_only_of_the_news():
     shop = Shop(None, 1, is_synchronous=True, pace=RoundSize(batch=1))
-    for _ in range(2 * N_ROWS):
+    for _ in range(2 * N_INFOSETS):
         shop.give(0)
         shop.finish(0)
     old = shop.workers[0]
-    assert old.told_rows == 2 * N_ROWS - 1
+    assert old.told_infosets == 2 * N_INFOSETS - 1
     shop.die(0)
     shop.give(0)
-    assert shop.workers[0].told_rows == N_ROWS
+    assert shop.workers[0].told_infosets == N_INFOSETS
 
 
 def test_a_stopped_synchronous_run_finishes_its_round():
@@ -264,15 +264,15 @@ def test_a_piece_that_nobody_survives_is_not_awaited():
 
 
 @pytest.mark.parametrize(
-    ("rows", "n_values", "flaw"),
-    [([N_ROWS], 1, "a row outside 0 to 5"), ([-1], 1, "a row outside"), ([0, 1], 4, "4 regrets and 4 sums for 5")],
+    ("infosets", "n_values", "flaw"),
+    [([N_INFOSETS], 1, "a row outside 0 to 5"), ([-1], 1, "a row outside"), ([0, 1], 4, "4 regrets and 4 sums for 5")],
 )
-def test_changes_of_another_table_cost_their_worker(rows, n_values, flaw):
+def test_changes_of_another_table_cost_their_worker(infosets, n_values, flaw):
     shop = Shop(10, 1, is_synchronous=True)
     shop.give(0)
     values = np.zeros(n_values)
     with pytest.raises(WireError, match=flaw):
-        shop.rounds.take(0, Piece(0, 10), Delta(1, True, 10, 0, 0.0, np.array(rows, np.int32), values, values))
+        shop.rounds.take(0, Piece(0, 10), Delta(1, True, 10, 0, 0.0, np.array(infosets, np.int32), values, values))
 
 
 @pytest.mark.parametrize("iterations", [0, 9, 11])
@@ -315,17 +315,17 @@ def test_a_warning_with_a_better_batch_comes_when_workers_must_idle_and_only_the
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(0, 9), max_size=6))), st.integers(1, 12))
-def test_the_journal_forgets_no_change_that_a_worker_was_not_told_of(events, table_rows):
+def test_the_journal_forgets_no_change_that_a_worker_was_not_told_of(events, table_infosets):
     """A twin that remembers everything."""
-    journal, missed = ChangeLog(table_rows), {number: set(range(10)) for number in range(3)}
-    for number, rows in events:
+    journal, missed = ChangeLog(table_infosets), {number: set(range(10)) for number in range(3)}
+    for number, infosets in events:
         if number == 3:
-            journal.note(np.array(rows, np.int32))
+            journal.note(np.array(infosets, np.int32))
             for known in missed.values():
-                known.update(rows)
+                known.update(infosets)
         else:
             blocks = journal.catch_up(number)
-            told = set(range(10)) if blocks is None else {int(row) for block in blocks for row in block}
+            told = set(range(10)) if blocks is None else {int(infoset) for block in blocks for infoset in block}
             assert told >= missed[number]
             missed[number] = set()
 
@@ -342,14 +342,14 @@ def judged() -> tuple[Rounds, Piece]:
 
 
 def whole(**change: object) -> Delta:
-    """Rows 0 and 3 with their three entries."""
+    """Infosets 0 and 3 with their three entries."""
     fields = {
         "job": 1,
         "is_last": True,
         "iterations": 10,
         "nodes": 80,
         "utility": -2.0,
-        "rows": np.array([3, 0], np.int32),
+        "infosets": np.array([3, 0], np.int32),
         "regrets": np.array([10.0, -10.0, 0.0]),
         "sums": np.array([0.0, 5.0, 1.0]),
     }
@@ -377,10 +377,10 @@ def test_changes_at_their_bounds_are_taken():
         ({"nodes": 2**63 - 1}, "nodes, wanted 10 to 80"),
         ({"iterations": 9}, "did 9 iterations of 10"),
         ({"iterations": 11}, "did 11 iterations of 10"),
-        ({"rows": np.array([3, 6], np.int32)}, "a row outside 0 to 5"),
-        ({"rows": np.array([-1, 0], np.int32)}, "a row outside 0 to 5"),
-        ({"rows": np.array([0, 1], np.int32)}, "3 regrets and 3 sums for 5 entries"),
-        ({"rows": np.array([3, 3, 3], np.int32)}, "a row twice"),
+        ({"infosets": np.array([3, 6], np.int32)}, "a row outside 0 to 5"),
+        ({"infosets": np.array([-1, 0], np.int32)}, "a row outside 0 to 5"),
+        ({"infosets": np.array([0, 1], np.int32)}, "3 regrets and 3 sums for 5 entries"),
+        ({"infosets": np.array([3, 3, 3], np.int32)}, "a row twice"),
     ],
 )
 def test_changes_that_no_iterations_can_bring_are_refused(change, why):
@@ -391,11 +391,11 @@ def test_changes_that_no_iterations_can_bring_are_refused(change, why):
 
 
 def test_what_comes_of_an_unfinished_piece_is_no_more_than_the_table():
-    """Six parts of the one row with one action are as many rows as there are; a seventh is refused."""
+    """Six parts of the one infoset with one action are as many infosets as there are; a seventh is refused."""
     rounds, piece = judged()
-    part = whole(is_last=False, iterations=0, nodes=0, utility=0.0, rows=np.array([3], np.int32))
+    part = whole(is_last=False, iterations=0, nodes=0, utility=0.0, infosets=np.array([3], np.int32))
     part = dataclasses.replace(part, regrets=np.zeros(1), sums=np.zeros(1))
-    for _ in range(N_ROWS):
+    for _ in range(N_INFOSETS):
         assert not rounds.take(0, piece, part)
     with pytest.raises(WireError, match="7 of 6 rows"):
         rounds.take(0, piece, part)
