@@ -13,6 +13,7 @@ import numpy as np
 
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.messages import Merged
+from asyncplay.methods.roles import be_worker
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.pools.inline import InlineLink
 from asyncplay.pools.link import Link, OnFrame, OnLost
@@ -323,9 +324,7 @@ class LiarEntry:
 
     def __call__(self, number: int, data: socket.socket, control: socket.socket) -> None:
         if number == 0:
-            from asyncplay.worker import main
-
-            main.run(number, data, control)
+            be_worker(number, data, control)
         pipe = BlockingPipe(data)
         game, ask = decode(self.game), decode(self.ask)
         assert isinstance(game, Game)
