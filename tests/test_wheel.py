@@ -104,7 +104,7 @@ def test_a_wheel_has_the_configurations_as_people_edit_them(wheel):
     package = [path for path in (ROOT / "asyncplay").rglob("*") if path.suffix in (".py", ".cc", ".typed")]
     here = {str(path.relative_to(ROOT)) for path in package} | {f"asyncplay/configs/{name}" for name in configs}
     assert names == here
-    assert {"asyncplay/py.typed", "asyncplay/bench/ismcts.cc"} <= names
+    assert {"asyncplay/py.typed", "asyncplay/agents/ismcts.cc"} <= names
 
 
 def test_a_wheel_made_from_the_source_archive_is_the_same(checkout, wheel, tmp_path):
