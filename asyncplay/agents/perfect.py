@@ -20,6 +20,7 @@ class PerfectAgent:
         if game not in SOLVED_GAMES:
             raise AsyncplayError(f"nobody plays {game} perfectly here; known are {', '.join(SOLVED_GAMES)}")
         self._game = games.load(game)
+        self._room = self._game.new_room()
         self._values: dict[bytes, float] = {}
 
     def decide(self, point: DecisionPoint) -> int:
@@ -42,11 +43,11 @@ class PerfectAgent:
             self._values[key] = float(returns[0])
         else:
             actions = np.empty(self._game.max_legal, np.int32)
-            legal = actions[: int(kernels.legal(rules, state, actions))]
+            legal = actions[: int(kernels.legal(rules, state, actions, self._room))]
             self._values[key] = (min if seat else max)(self._value_after(state, action) for action in legal)
         return self._values[key]
 
     def _value_after(self, state: State, action: np.int32) -> float:
         following = state.copy()
-        self._game.kernels.play(self._game.rules, following, int(action))
+        self._game.kernels.play(self._game.rules, following, int(action), self._room)
         return self.value(following)

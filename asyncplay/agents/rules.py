@@ -12,7 +12,7 @@ class RulesAgent:
     def __init__(self, game: GameSpec) -> None:
         if game.advise is None:
             raise AsyncplayError(f"{game.name} has no rule-based player; use random or a version")
-        self._rules, self._advise = game.rules, ready(game.advise)
+        self._rules, self._room, self._advise = game.rules, game.new_room(), ready(game.advise)
 
     def decide(self, point: DecisionPoint) -> int:
-        return int(self._advise(self._rules, point.state))
+        return int(self._advise(self._rules, point.state, self._room))

@@ -11,7 +11,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from asyncplay.archive.progress import Progress, counted
-from asyncplay.data.reader import GameFilter, StoredGame, count_games, read_games, reading
+from asyncplay.data.reader import GameFilter, StoredGame, count_games, count_reasons, read_games, reading
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array, Record, RecordDamaged, unpack
 from asyncplay.rundir.layout import refuse_own
@@ -36,6 +36,9 @@ def export(folder: Path, target: Path, choice: GameFilter, progress: Progress, f
     write = {"npz": write_npz, "parquet": write_parquet}[file_format]
     draft = target.with_name(f"{target.name}.part")
     with reading(folder) as connection:
+        ends = sorted(count_reasons(connection))
+        if choice.reason is not None and choice.reason not in ends:
+            raise AsyncplayError(f"--reason is {choice.reason}, the games of {folder} ended by {' or '.join(ends)}")
         total = count_games(connection, choice)
         if total == 0:
             raise AsyncplayError(f"{folder} has no such games; `asyncplay data {folder} stats` says what it has")

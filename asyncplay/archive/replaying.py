@@ -20,7 +20,7 @@ class Referee:
         self._spec = spec
         for kernel in spec.kernels.all():
             ready(kernel)
-        self._state = np.empty(spec.state_words, np.int64)
+        self._state, self._room = np.empty(spec.state_words, np.int64), spec.new_room()
         self._legal = np.empty(spec.max_legal, np.int32)
         self._returns = np.empty(spec.players, np.float64)
 
@@ -40,7 +40,7 @@ class Referee:
             "returns": (json.loads(game.returns), returns.tolist()),
             "outcome": (json.loads(game.outcome), outcome_of(spec, returns).tolist()),
             "length": (game.length, len(record.actions)),
-            "reason": (game.reason, end_reason(spec, len(record.actions))),
+            "reason": (game.reason, end_reason(spec, self._state)),
             "seats": (game.seats, spec.players),
             "rows": (game.rows, len(record.decisions)),
             "lowest version": (game.lowest_version, min(record.versions.tolist(), default=None)),
@@ -61,7 +61,7 @@ class Referee:
         kernels.reset(spec.rules, state)
         for decision, action in enumerate(record.actions.tolist()):
             player = self._to_move(stream)
-            legal = set(self._legal[: kernels.legal(spec.rules, state, self._legal)].tolist())
+            legal = set(self._legal[: kernels.legal(spec.rules, state, self._legal, self._room)].tolist())
             if action not in legal:
                 return f"decision {decision} is {action}, which is not legal there"
             seat, policy = examples.get(decision, (player, ()))
@@ -69,7 +69,7 @@ class Referee:
                 return f"decision {decision} is stored for seat {seat}, played again seat {player} decides"
             if not legal.issuperset(policy):
                 return f"decision {decision} has a policy with an action that is not legal there"
-            kernels.play(spec.rules, state, action)
+            kernels.play(spec.rules, state, action, self._room)
         return None if self._to_move(stream) == GAME_OVER else f"it is not over after {len(record.actions)} decisions"
 
     def _to_move(self, stream: Array) -> int:

@@ -93,7 +93,7 @@ def export(
     format: Format | None = None,  # noqa: A002  # the option's name
     versions: str | None = None,
     seats: MaybeSeats = None,
-    reason: Literal["rules", "limit"] | None = None,
+    reason: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     limit: MaybeLimit = None,
@@ -111,7 +111,7 @@ def export(
     seats
         Only games with so many players.
     reason
-        Only games that ended so: rules or limit.
+        Only games that ended so, as stats tells: rules, limit or a reason of the game.
     since
         Only games stored at this time or later, local time.
     until

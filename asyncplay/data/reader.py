@@ -174,6 +174,11 @@ def read_games(connection: sqlite3.Connection, choice: GameFilter = ALL) -> Iter
         yield StoredGame(*entry)
 
 
+def count_reasons(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many games ended for each reason."""
+    return {text(reason): n for reason, n in connection.execute("SELECT reason, count(*) FROM games GROUP BY 1")}
+
+
 def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
     span = connection.execute("SELECT ifnull(min(time), 0), ifnull(max(time), 0) FROM games").fetchone()
     first_s, last_s = map(timestamp, span)
@@ -184,7 +189,7 @@ def read_tallies(connection: sqlite3.Connection, n_periods: int) -> Tallies:
     return Tallies(
         games=count_games(connection),
         lengths={whole(length): n for length, n in connection.execute("SELECT length, count(*) FROM games GROUP BY 1")},
-        reasons={text(reason): n for reason, n in connection.execute("SELECT reason, count(*) FROM games GROUP BY 1")},
+        reasons=count_reasons(connection),
         returns={gains(paid): count for paid, count in returns},
         first_s=first_s,
         last_s=last_s,

@@ -44,7 +44,7 @@ def to_move(rules, state):
 
 
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Write the columns with room into ``actions`` int32[7], ascending; return how many there are."""
     count = 0
     if state[RESULT] == GOING_ON:
@@ -56,7 +56,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """Drop a stone, hand over the turn and see whether the game is over."""
     seat = state[DECISIONS] & 1
     taken = state[0] | state[1]
@@ -84,7 +84,7 @@ def returns(rules, state, gains):
 
 
 @kernel(contract.ENCODE_BYTES)
-def encode(rules, state, viewer, features):
+def encode(rules, state, viewer, features, room):
     """Two planes of 6 rows x 7 columns, the bottom row first: the viewer's stones, the other's."""
     for row in range(ROWS):
         write_row(state[viewer], row, features, row * COLUMNS)

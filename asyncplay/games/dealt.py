@@ -97,7 +97,7 @@ def chance(rules, state, stream):
 
 
 @kernel(contract.ENCODE_BYTES)
-def encode(rules, state, viewer, features):
+def encode(rules, state, viewer, features, room):
     """The viewer's seat, its look, the look turned up, each decision so far: all one-hot."""
     looks = rules[VALUES] // rules[COPIES]
     for k in range(len(features)):

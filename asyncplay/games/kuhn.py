@@ -34,7 +34,7 @@ def to_move(rules, state):
 
 
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Both, always."""
     if to_move(rules, state) < 0:
         return 0
@@ -44,7 +44,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """History is all there is."""
     note(state, action)
 

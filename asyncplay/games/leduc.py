@@ -42,7 +42,7 @@ def to_move(rules, state):
 
 
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Fold only against a raise; raise until the round has two."""
     if to_move(rules, state) < 0:
         return 0
@@ -59,7 +59,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """Fold, or pay what the others have paid, or more; then the next seat or the next round."""
     seat = state[SEAT]
     note(state, action)

@@ -5,6 +5,7 @@ The arguments are those of spec.py, arrays as pointers to their first entry; ``d
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import cfunc, float64, int32, int64, types, uint64
 from numba.np.numpy_support import carray
 
@@ -28,7 +29,7 @@ class Pointers(NamedTuple):
 def pointers(game: GameSpec) -> Pointers:
     """Compile the kernels of a game for callers from C; takes a second or two, and nothing is kept on disk."""
     n_rules, n_words, n_legal, players = len(game.rules), game.state_words, game.max_legal, game.players
-    kernels = game.kernels
+    kernels, n_room = game.kernels, len(game.new_room())
     kernel_to_move, kernel_legal, kernel_play = ready(kernels.to_move), ready(kernels.legal), ready(kernels.play)
     kernel_returns, kernel_key = ready(kernels.returns), ready(kernels.key)
     kernel_determinize = ready(kernels.determinize)
@@ -39,11 +40,12 @@ def pointers(game: GameSpec) -> Pointers:
 
     @cfunc(int64(WORDS, WORDS, types.CPointer(int32)))
     def legal(rules, state, actions):
-        return kernel_legal(carray(rules, n_rules), carray(state, n_words), carray(actions, n_legal))
+        room = np.empty(n_room, np.int64)
+        return kernel_legal(carray(rules, n_rules), carray(state, n_words), carray(actions, n_legal), room)
 
     @cfunc(types.void(WORDS, WORDS, int64))
     def play(rules, state, action):
-        kernel_play(carray(rules, n_rules), carray(state, n_words), action)
+        kernel_play(carray(rules, n_rules), carray(state, n_words), action, np.empty(n_room, np.int64))
 
     @cfunc(types.void(WORDS, WORDS, types.CPointer(float64)))
     def returns(rules, state, gains):

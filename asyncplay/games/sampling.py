@@ -12,7 +12,8 @@ def random_rows(spec: GameSpec, n_rows: int, seed: int = 0) -> Positions:
     choices, happens = rng.stream(seed, 0), rng.stream(seed, 1)
     features = np.zeros((n_rows, spec.features), spec.feature_dtype)
     lists: list[Array] = []
-    actions, state, kernels = np.empty(spec.max_legal, np.int32), spec.new_state(), spec.kernels
+    actions, state, room = np.empty(spec.max_legal, np.int32), spec.new_state(), spec.new_room()
+    kernels = spec.kernels
     while len(lists) < n_rows:
         mover = kernels.to_move(spec.rules, state)
         if mover == GAME_OVER:
@@ -20,9 +21,9 @@ def random_rows(spec: GameSpec, n_rows: int, seed: int = 0) -> Positions:
         elif mover == CHANCE_TURN:
             kernels.chance(spec.rules, state, happens)
         else:
-            legal = actions[: kernels.legal(spec.rules, state, actions)]
+            legal = actions[: kernels.legal(spec.rules, state, actions, room)]
             if len(legal) > 1:
-                kernels.encode(spec.rules, state, mover, features[len(lists)])
+                kernels.encode(spec.rules, state, mover, features[len(lists)], room)
                 lists.append(legal.copy())
-            kernels.play(spec.rules, state, int(legal[rng.below(choices, len(legal))]))
+            kernels.play(spec.rules, state, int(legal[rng.below(choices, len(legal))]), room)
     return Positions(features, np.concatenate(lists), offsets_of(np.array([len(legal) for legal in lists])))

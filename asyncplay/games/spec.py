@@ -10,6 +10,7 @@ A game is a ``GameSpec``: sizes and kernels. All kernels share these arguments:
               (``state.view(np.int8)``). Copying the words copies the position.
 ``viewer``    the seat through whose eyes the position is seen.
 ``stream``    uint64[4], see rng.py; the only source of chance.
+``room``      int64[room_words], scratch memory: whatever a call leaves in it means nothing to the next.
 
 Kernels write into arrays the caller owns, never allocate, never check legality and keep nothing.
 
@@ -33,7 +34,9 @@ happen        let the outcome of that number happen
 ending        of games that are searched: return 0 if more than ``most`` decisions are left of the game or
               stage; else write into the first row of ``values`` what each seat will have got at its end if all
               play best (max^n), and return 1. Where several actions are best for the mover it is the mean
-              over them. ``room`` and the other rows are scratch; ``no_ending`` is for games without this kernel
+              over them. ``rooms`` and the other rows are scratch; ``no_ending`` is for games without this kernel
+advise        what a rule-based player would do for the seat to move; a yardstick
+why           of a finished game: which of its ``reasons`` ended it
 ============  ===============================================================================
 
 Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
@@ -48,25 +51,27 @@ import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64, void
 from numpy.typing import NDArray
 
-from asyncplay.games.kernels import Kernel, Kernels, kernel
+from asyncplay.games.kernels import Kernel, Kernels, kernel, ready
 
 CHANCE_TURN, GAME_OVER = -1, -2
+BY_RULES, BY_LIMIT = "rules", "limit"
 
 ENDING_ROWS = 2  # rows to work an ending out in, besides one for each decision
 
-RULES, STATE, STREAM = int64[::1], int64[::1], uint64[::1]
+RULES, STATE, STREAM, ROOM = int64[::1], int64[::1], uint64[::1], int64[::1]
 
 RESET = void(RULES, STATE)
 TO_MOVE = int64(RULES, STATE)
-LEGAL = int64(RULES, STATE, int32[::1])
-PLAY = void(RULES, STATE, int64)
+LEGAL = int64(RULES, STATE, int32[::1], ROOM)
+PLAY = void(RULES, STATE, int64, ROOM)
 CHANCE = void(RULES, STATE, STREAM)
 RETURNS = void(RULES, STATE, float64[::1])
-ENCODE_BYTES = void(RULES, STATE, int64, uint8[::1])
-ENCODE_FLOATS = void(RULES, STATE, int64, float32[::1])
+ENCODE_BYTES = void(RULES, STATE, int64, uint8[::1], ROOM)
+ENCODE_FLOATS = void(RULES, STATE, int64, float32[::1], ROOM)
 KEY = uint64(RULES, STATE, int64)
 DETERMINIZE = void(RULES, STATE, int64, STREAM, int64[:, ::1])
-ADVISE = int64(RULES, STATE)
+ADVISE = int64(RULES, STATE, ROOM)
+WHY = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
 ENDING = int64(RULES, STATE, int64, int64[:, ::1], float64[:, ::1])
@@ -91,12 +96,15 @@ class GameSpec:
     rules: NDArray[np.int64]  # int64[R], the first argument of every kernel
     state_words: int  # S
     actions: int  # A, indices run 0 .. A-1
-    features: int  # F
+    features: int  # F: those of the planes, one after another, then the global ones
     feature_dtype: type[np.generic]  # uint8 or float32
     planes: tuple[int, int, int] | None  # channels, rows, columns for convolutions; None: no board
+    global_features: int = 0  # those that belong to no cell, of a game with planes
+    feature_scale: tuple[float, ...] = ()  # what a network multiplies each channel and global feature by; (): 1
+    action_planes: int = 0  # the first actions are plane * cells + cell; 0: actions have no such order,
+    global_actions: int = 0  # else those behind them belong to no cell
     max_legal: int  # most legal actions of any position
     max_decisions: int  # most decisions of any game, forced ones included; the rules end it there
-    has_limit: bool = False  # a game of that many decisions was cut off by the limit and did not end by itself
     zero_sum: bool  # the returns of a finished game add up to 0
     is_hidden: bool  # seats see different things, so that a search starts from ``determinize``
     n_symmetries: int  # Y, at least 1
@@ -107,7 +115,10 @@ class GameSpec:
     value_offset: float = 0.0  # searches back up: within -1 .. 1
     is_staged: bool = False  # chance turns part the game into stages (rounds): a search ends with its stage,
     # and values are of what a stage brought, not of the whole game
-    advise: Kernel | None = None  # ADVISE: what a rule-based player would do for the seat to move; a yardstick
+    room_words: int = 0  # that kernels need as ``room``
+    advise: Kernel | None = None  # ADVISE
+    reasons: tuple[str, ...] = (BY_RULES,)  # for which a game may end; BY_LIMIT: its limit of decisions cut it off
+    why: Kernel | None = None  # WHY; None: the first reason is the only one
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
 
     def new_state(self) -> NDArray[np.int64]:
@@ -116,16 +127,20 @@ class GameSpec:
         self.kernels.reset(self.rules, state)
         return state
 
+    def new_room(self) -> NDArray[np.int64]:
+        """Return scratch memory for the kernels."""
+        return np.zeros(max(self.room_words, 1), np.int64)
+
 
 @kernel(ENDING)
-def no_ending(rules, state, most, room, values):
+def no_ending(rules, state, most, rooms, values):
     """No position of this game is worked out."""
     return 0
 
 
-def end_reason(spec: GameSpec, n_decisions: int) -> str:
-    """Why a game of so many decisions is over: "rules", or "limit" where the limit cut it off."""
-    return "limit" if spec.has_limit and n_decisions >= spec.max_decisions else "rules"
+def end_reason(spec: GameSpec, state: NDArray[np.int64]) -> str:
+    """Why a game is over, given its last position."""
+    return spec.reasons[0 if spec.why is None else int(ready(spec.why)(spec.rules, state))]
 
 
 def outcome_of(spec: GameSpec, returns: NDArray[np.float64]) -> NDArray[np.float32]:

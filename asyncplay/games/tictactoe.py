@@ -41,7 +41,7 @@ def to_move(rules, state):
 
 
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Write the empty cells into ``actions`` int32[9], ascending; return how many there are."""
     count = 0
     if state[RESULT] == GOING_ON:
@@ -54,7 +54,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """Take the cell, hand over the turn and see whether the game is over."""
     seat = state[DECISIONS] & 1
     state[seat] |= 1 << action
@@ -80,7 +80,7 @@ def returns(rules, state, gains):
 
 
 @kernel(contract.ENCODE_BYTES)
-def encode(rules, state, viewer, features):
+def encode(rules, state, viewer, features, room):
     """Two planes of 3 x 3: the viewer's cells, the other's."""
     for cell in range(CELLS):
         features[cell] = (state[viewer] >> cell) & 1

@@ -38,6 +38,7 @@ class GameRows(NamedTuple):
     values: Array  # float32[n, P], entry k for the seat k places to the left of the player
     players: Array  # int32[n]
     decisions: Array  # int32[n], which decision of the game
+    final: Array  # int64[S], the position in which the game ended
 
 
 class Rerun(NamedTuple):
@@ -53,7 +54,8 @@ class Rerun(NamedTuple):
     stream: Array  # uint64[4]
     is_staged: int  # rows are worth what their stage brought, not the whole game
     paid: Array  # float64[P], the returns when the present stage began
-    returns: Array  # float64[P], room for the present ones
+    returns: Array  # float64[P], for the present ones
+    room: Array  # int64[room_words], of the game's kernels
 
 
 class Rows(NamedTuple):
@@ -68,7 +70,7 @@ class Rows(NamedTuple):
 
 
 _INTS, _LONGS, _WORDS, _DOUBLES = (np.zeros(1, dtype) for dtype in (np.int32, np.int64, np.uint64, np.float64))
-REPLAY = typeof(Rerun(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES))
+REPLAY = typeof(Rerun(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES, _LONGS))
 ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS, np.zeros((1, 1))))
 REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
 REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
@@ -87,17 +89,18 @@ def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> Gam
         np.empty((n, spec.players)),
     )
     features = np.empty((n, spec.features), spec.feature_dtype)
-    rebuild(_replay(spec, record), rows, features)
+    replay = _replay(spec, record)
+    rebuild(replay, rows, features)
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
     values = values_for(spec, rows.gains, rows.players)
-    return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions)
+    return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions, replay.state)
 
 
 def _replay(spec: GameSpec, record: PlayedGame) -> Rerun:
     state, stream = np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64)
     paid, returns = np.zeros(spec.players), np.zeros(spec.players)
     seed = np.array([record.seed], np.uint64)
-    return Rerun(spec.rules, seed, *record[1:5], state, stream, int(spec.is_staged), paid, returns)
+    return Rerun(spec.rules, seed, *record[1:5], state, stream, int(spec.is_staged), paid, returns, spec.new_room())
 
 
 def values_for(spec: GameSpec, gains: Array, players: Array) -> Array:
@@ -122,7 +125,7 @@ def rebuild(game, replay, rows, features):
             write_row(game, replay, rows, features[row], row)
             write_policy(replay, rows, row, decision)
             row += 1
-        game.play(rules, state, replay.actions[decision])
+        game.play(rules, state, replay.actions[decision], replay.room)
     while game.to_move(rules, state) == CHANCE_TURN:
         game.chance(rules, state, replay.stream)
     pay(game, replay, rows, first, row)
@@ -151,9 +154,9 @@ def policy_start(replay, decision):
 def write_row(game, replay, rows, features, row):
     """Write the present position: player, features, legal actions."""
     player, offset = game.to_move(replay.rules, replay.state), rows.offsets[row]
-    game.encode(replay.rules, replay.state, player, features)
+    game.encode(replay.rules, replay.state, player, features, replay.room)
     rows.players[row] = player
-    rows.offsets[row + 1] = offset + game.legal(replay.rules, replay.state, rows.legal[offset:])
+    rows.offsets[row + 1] = offset + game.legal(replay.rules, replay.state, rows.legal[offset:], replay.room)
 
 
 @helper

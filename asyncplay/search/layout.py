@@ -151,7 +151,8 @@ class Scratch(NamedTuple):
     before: Array  # float64[P], by seat
     moved: Array  # int32[nodes_per_tree]
     worlds: Array  # int64[D, S]
-    room: Array  # int64[E, S], for a game to work an ending out
+    room: Array  # int64[room_words], of the game's kernels
+    rooms: Array  # int64[E, S], for a game to work an ending out
     futures: Array  # float64[E, P], by seat, the same
 
 
@@ -251,6 +252,7 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Memory:
             np.zeros(spec.players, np.float64),
             np.zeros(sizes.nodes_per_tree, np.int32),
             np.zeros((sizes.worlds, spec.state_words), np.int64),
+            spec.new_room(),
             np.zeros((settings.exact_decisions + ENDING_ROWS, spec.state_words), np.int64),
             np.zeros((settings.exact_decisions + ENDING_ROWS, spec.players)),
         ),
@@ -287,9 +289,9 @@ def unpack(packed):
         Forest(*packed[4:11]),
         Leaves(*packed[11:14]),
         Records(*packed[14:17]),
-        Scratch(*packed[17:25]),
-        Roots(*packed[25:29]),
-        KernelSettings(*packed[29:]),
+        Scratch(*packed[17:26]),
+        Roots(*packed[26:30]),
+        KernelSettings(*packed[30:]),
     )
 
 
@@ -300,7 +302,7 @@ _EXAMPLE = Memory(
     Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), _WORDS, np.zeros((1, 1), np.float32), 1, 1),
     Leaves(np.zeros(1, ROW), _INTS, _INTS),
     Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), _PAIRS),
-    Scratch(_INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _WORDS, _WORDS, _PAIRS),
+    Scratch(_INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _WORDS, _WORDS[0], _WORDS, _PAIRS),
     Roots(np.zeros(1, HALVING), _PAIRS, _PAIRS, np.zeros((1, 1), np.int32)),
     KernelSettings(),
 )

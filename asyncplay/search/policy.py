@@ -86,7 +86,7 @@ def go_on(game, memory, slot):
         visits += forest.edges[root.first_edge + i].visits
     edge = forest.edges[root.first_edge + ordinal]
     write_down(memory, slot, edge.action, total / visits if visits > 0 else 0.0)
-    game.play(memory.rules, memory.games.states[slot], edge.action)
+    game.play(memory.rules, memory.games.states[slot], edge.action, memory.scratch.room)
     return np.int64(edge.child)
 
 
@@ -125,7 +125,9 @@ def settle(game, memory, slot, kept):
     """
     owner, state, settings = memory.games.slots[slot], memory.games.states[slot], memory.settings
     mover = game.to_move(memory.rules, state)
-    while mover == CHANCE_TURN or (mover >= 0 and game.legal(memory.rules, state, memory.scratch.actions) <= 1):
+    while mover == CHANCE_TURN or (
+        mover >= 0 and game.legal(memory.rules, state, memory.scratch.actions, memory.scratch.room) <= 1
+    ):
         kept = pass_through(game, memory, slot, mover, kept)
         mover = game.to_move(memory.rules, state)
     if mover == GAME_OVER:
@@ -158,7 +160,7 @@ def pass_through(game, memory, slot, mover, kept):
         return find_drawn(forest, kept, state) if kept != NONE else NONE
     action = memory.scratch.actions[0]
     write_down(memory, slot, action, 0.0)
-    game.play(memory.rules, state, action)
+    game.play(memory.rules, state, action, memory.scratch.room)
     return np.int64(forest.edges[forest.nodes[kept].first_edge].child) if kept != NONE else NONE
 
 

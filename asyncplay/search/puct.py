@@ -197,7 +197,7 @@ def write_known(game, memory, tree, node):
         here.status == FRESH
         and most > 0
         and node != tree * forest.nodes_per_tree  # a root needs priors
-        and game.ending(memory.rules, forest.states[node], most, memory.scratch.room, memory.scratch.futures) != 0
+        and game.ending(memory.rules, forest.states[node], most, memory.scratch.rooms, memory.scratch.futures) != 0
     ):
         here.status = SOLVED
         to_scale(game, memory, tree, memory.scratch.futures[0])
@@ -225,7 +225,7 @@ def ask(game, memory, features, node, row):
     forest, leaves = memory.forest, memory.leaves
     here, asked, offset = forest.nodes[node], leaves.rows[row], leaves.offsets[row]
     here.status = WAITING
-    game.encode(memory.rules, forest.states[node], here.mover, features[row])
+    game.encode(memory.rules, forest.states[node], here.mover, features[row], memory.scratch.room)
     for i in range(here.n_edges):
         leaves.legal[offset + i] = forest.edges[here.first_edge + i].action
     leaves.offsets[row + 1] = offset + here.n_edges

@@ -44,7 +44,7 @@ def grow(game, memory, tree, parent, ordinal):
     node = tree * forest.nodes_per_tree + n_nodes
     copy_words(forest.states[parent], forest.states[node])
     action = forest.edges[forest.nodes[parent].first_edge + ordinal].action
-    game.play(memory.rules, forest.states[node], action)
+    game.play(memory.rules, forest.states[node], action, memory.scratch.room)
     return add_node(game, memory, tree, parent, ordinal)
 
 
@@ -97,7 +97,7 @@ def add_node(game, memory, tree, parent, ordinal):
     forest, actions, owner = memory.forest, memory.scratch.actions, memory.forest.trees[tree]
     node = tree * forest.nodes_per_tree + owner.n_nodes
     mover = game.to_move(memory.rules, forest.states[node])
-    n_edges = game.legal(memory.rules, forest.states[node], actions) if mover >= 0 else 0
+    n_edges = game.legal(memory.rules, forest.states[node], actions, memory.scratch.room) if mover >= 0 else 0
     if owner.n_edges + n_edges > forest.edges_per_tree:
         return FULL
     here = forest.nodes[node]

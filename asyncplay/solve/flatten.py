@@ -66,7 +66,7 @@ class _Flattener:
     """Numbers infosets on the way down, and on the way up shapes and worlds: a world after those it leads to."""
 
     def __init__(self, spec: GameSpec) -> None:
-        self._spec = spec
+        self._spec, self._room = spec, spec.new_room()
         self._looks: _Numbers[tuple[int, int]] = _Numbers()  # of each infoset: mover and key
         self._infosets: list[_Infoset] = []
         self._n_entries = 0
@@ -109,12 +109,12 @@ class _Flattener:
             turn = self._turns.add(_Turn(tuple(spread), tuple(spread.values())))
             return _World(self._shapes.add(_Shape(CHANCE_TURN)), (turn,))
         actions = np.empty(spec.max_legal, np.int32)
-        legal = actions[: kernels.legal(rules, state, actions)].tolist()
+        legal = actions[: kernels.legal(rules, state, actions, self._room)].tolist()
         infoset = self._number((mover, kernels.key(rules, state, mover)), legal, last[mover])
         children = []
         for entry, action in enumerate(legal, self._infosets[infoset].first):
             after = state.copy()
-            kernels.play(rules, after, action)
+            kernels.play(rules, after, action, self._room)
             children.append(self._visit(after, (*last[:mover], entry, *last[mover + 1 :])))
         shape = self._shapes.add(_Shape(mover, tuple(child.shape for child in children)))
         heads = [child.cells[0] for child in children]

@@ -29,14 +29,14 @@ def decisions(seed: int, player: Agent, seats: set[int]) -> tuple[list[tuple[Dec
             KERNELS.chance(RULES, state, stream)
             continue
         legal = np.empty(GAME.max_legal, np.int32)
-        legal = legal[: KERNELS.legal(RULES, state, legal)]
-        action = int(ready(GAME.advise)(RULES, state))
+        legal = legal[: KERNELS.legal(RULES, state, legal, GAME.new_room())]
+        action = int(ready(GAME.advise)(RULES, state, GAME.new_room()))
         if seat in seats:
             point = DecisionPoint(state.copy(), np.array(actions, np.int32), legal, seed)
             action = player.decide(point)
             found.append((point, action))
         actions.append(action)
-        KERNELS.play(RULES, state, action)
+        KERNELS.play(RULES, state, action, GAME.new_room())
     returns = np.zeros(GAME.players)
     KERNELS.returns(RULES, state, returns)
     return found, returns
@@ -83,7 +83,7 @@ def test_it_takes_the_trick_it_needs_in_the_end():
         if state[0] == 1 << 12:
             break
     for bid in (1, 1):
-        game.kernels.play(game.rules, state, bid)
+        game.kernels.play(game.rules, state, bid, game.new_room())
     point = DecisionPoint(state, np.array([1, 1], np.int32), np.array([0, 1], np.int32), 5)
     assert player.decide(point) == 1
 

@@ -19,10 +19,10 @@ def play(seats: list, seed: int) -> float:
     state, actions = GAME.new_state(), []
     legal, returns = np.empty(9, np.int32), np.zeros(2)
     while (seat := int(GAME.kernels.to_move(GAME.rules, state))) != GAME_OVER:
-        n_legal = int(GAME.kernels.legal(GAME.rules, state, legal))
+        n_legal = int(GAME.kernels.legal(GAME.rules, state, legal, GAME.new_room()))
         point = DecisionPoint(state, np.array(actions, np.int32), legal[:n_legal], seed)
         actions.append(seats[seat].decide(point))
-        GAME.kernels.play(GAME.rules, state, actions[-1])
+        GAME.kernels.play(GAME.rules, state, actions[-1], GAME.new_room())
     GAME.kernels.returns(GAME.rules, state, returns)
     return float(returns[0])
 
@@ -46,7 +46,7 @@ def test_an_answer_to_the_corner_off_the_centre_loses():
     """The textbook blunder: after a corner, only the centre draws."""
     perfect = PerfectAgent("tictactoe")
     state, legal = GAME.new_state(), np.arange(1, 9, dtype=np.int32)
-    GAME.kernels.play(GAME.rules, state, 0)
+    GAME.kernels.play(GAME.rules, state, 0, GAME.new_room())
     assert {perfect.decide(DecisionPoint(state, np.array([0], np.int32), legal, seed)) for seed in range(30)} == {4}
 
 

@@ -23,18 +23,18 @@ def random_game(spec: GameSpec, unit: int) -> GameEntry:
     """Every second decision is a row, with a policy of two entries at most; all of it follows from ``unit``."""
     random, stream = np.random.default_rng(unit), rng.stream(unit * 7, CHANCE_STREAM)
     state, legal, gains = spec.new_state(), np.empty(spec.max_legal, np.int32), np.empty(spec.players)
-    kernels, actions, rows = spec.kernels, [], []
+    kernels, room, actions, rows = spec.kernels, spec.new_room(), [], []
     while (player := kernels.to_move(spec.rules, state)) != GAME_OVER:
         if player == CHANCE_TURN:
             kernels.chance(spec.rules, state, stream)
             continue
-        choices = legal[: kernels.legal(spec.rules, state, legal)].tolist()
+        choices = legal[: kernels.legal(spec.rules, state, legal, room)].tolist()
         if len(actions) % 2 == unit % 2:
             rows.append((len(actions), player, choices[:2]))
         actions.append(int(random.choice(choices)))
-        kernels.play(spec.rules, state, actions[-1])
+        kernels.play(spec.rules, state, actions[-1], room)
     kernels.returns(spec.rules, state, gains)
-    reason = end_reason(spec, len(actions))
+    reason = end_reason(spec, state)
     record = _record(actions, rows, version=unit // 10)
     return entry_of(
         record,

@@ -96,6 +96,7 @@ def test_the_options_of_the_command_choose(run, tmp_path, capsys):
         (["--out", "x.csv"], "--out is x.csv, must end with .npz or .parquet, or say --format"),
         (["--out", "x.npz", "--versions", "new"], "--versions is new, must be a number or a range like 3-9"),
         (["--out", "x.npz", "--seats", "9"], "{run} has no such games; `asyncplay data {run} stats` says what it has"),
+        (["--out", "x.npz", "--reason", "foo"], "--reason is foo, the games of {run} ended by rules"),
         (["--out", "{run}/no/where.npz"], "--out {run}/no/where.npz: cannot be written: No such file or directory"),
         ([], 'Command "data export" parameter --out requires an argument.'),
     ],

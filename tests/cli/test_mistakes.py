@@ -116,7 +116,6 @@ NUMBERS = [
     (export("--versions", "9-3"), "--versions is 9-3, must be a number or a range like 3-9"),
     (export("--since", "0001-01-01"), "--since is 0001-01-01 00:00:00, which is out of all bounds"),
     (export("--since", "yesterday"), "Invalid value for --since"),
-    (export("--reason", "foo"), 'Invalid value "foo" for --reason. Choose from: "rules", "limit".'),
     (["bench", "workers", "--rounds", "1.5"], "--rounds is 1.5, must be a whole number from 1"),
     (["bench", "strategies", "--seconds", "nan"], "--seconds is nan, must be a number from 0.1 to 86400"),
     (["bench", "strategies", "--seconds", "-1"], "--seconds is -1, must be a number from 0.1"),

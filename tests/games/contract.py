@@ -59,8 +59,9 @@ class Desk:
             Guarded(spec.players, np.float64),
             Guarded(rng.STREAM_WORDS, np.uint64),
             Guarded(len(spec.rules), np.int64),
+            Guarded(len(spec.new_room()), np.int64),
         ]
-        self.state, self._actions, self._features, self._returns, self.stream, self.rules = (
+        self.state, self._actions, self._features, self._returns, self.stream, self.rules, self.room = (
             array.inside for array in self._arrays
         )
         self.rules[:] = spec.rules
@@ -73,16 +74,16 @@ class Desk:
         """Let chance happen; return the seat to move or GAME_OVER."""
         kernels = self.spec.kernels
         while (mover := kernels.to_move(self.rules, self.state)) == CHANCE_TURN:
-            assert kernels.legal(self.rules, self.state, self._actions) == 0
+            assert kernels.legal(self.rules, self.state, self._actions, self.room) == 0
             kernels.chance(self.rules, self.state, self.stream)
         return mover
 
     def legal(self) -> np.ndarray:
-        return self._actions[: self.spec.kernels.legal(self.rules, self.state, self._actions)].copy()
+        return self._actions[: self.spec.kernels.legal(self.rules, self.state, self._actions, self.room)].copy()
 
     def encode(self, viewer: int) -> np.ndarray:
         self._features[:] = GUARD
-        self.spec.kernels.encode(self.rules, self.state, viewer, self._features)
+        self.spec.kernels.encode(self.rules, self.state, viewer, self._features, self.room)
         return self._features.copy()
 
     def returns(self) -> np.ndarray:
@@ -90,7 +91,7 @@ class Desk:
         return self._returns.copy()
 
     def play(self, action: int) -> None:
-        self.spec.kernels.play(self.rules, self.state, action)
+        self.spec.kernels.play(self.rules, self.state, action, self.room)
 
     def check_guards(self) -> None:
         for array in self._arrays:
@@ -226,7 +227,7 @@ def check_endings_bring_what_can_be_got(spec: GameSpec) -> None:
         n_left = 0
         for moment in reversed(game.moments):
             after = moment.state.copy()
-            spec.kernels.play(spec.rules, after, moment.action)
+            spec.kernels.play(spec.rules, after, moment.action, spec.new_room())
             is_last = spec.is_staged and spec.kernels.to_move(spec.rules, after) < 0
             n_left = 1 if is_last else n_left + 1
             known = spec.kernels.ending(spec.rules, moment.state, 6, room, values)

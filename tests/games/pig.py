@@ -41,8 +41,17 @@ def to_move(rules, state):
     return GAME_OVER if state[DECISIONS] == LIMIT else state[SEAT]
 
 
+@kernel(contract.WHY)
+def why(rules, state):
+    """The rules where somebody has got there, even with the last decision allowed."""
+    for seat in range(rules[PLAYERS]):
+        if state[BANKED + seat] >= rules[TARGET]:
+            return 0
+    return 1
+
+
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Roll; hold too if there is something to bank."""
     if to_move(rules, state) < 0:
         return 0
@@ -54,7 +63,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """Throw the die into the air, or bank and pass the turn on."""
     state[DECISIONS] += 1
     if action == ROLL:
@@ -83,7 +92,7 @@ def returns(rules, state, gains):
 
 
 @kernel(contract.ENCODE_FLOATS)
-def encode(rules, state, viewer, features):
+def encode(rules, state, viewer, features, room):
     """Decisions, pile, whose turn; points from the viewer's seat on."""
     features[0] = state[DECISIONS] / LIMIT
     features[1] = state[PILE] / (FACES * LIMIT)
@@ -139,7 +148,8 @@ def spec(*, players: int = 3, target: int = 12) -> GameSpec:
         planes=None,
         max_legal=2,
         max_decisions=LIMIT,
-        has_limit=True,
+        reasons=(contract.BY_RULES, contract.BY_LIMIT),
+        why=why,
         zero_sum=False,
         is_hidden=False,
         n_symmetries=1,

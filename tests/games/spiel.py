@@ -34,11 +34,18 @@ def histories(spec: GameSpec, name: str) -> Iterator[Pair]:
         else:
             assert mover == theirs.current_player()
             assert [choice for choice, _ in choices] == theirs.legal_actions()
-        apply = spec.kernels.happen if mover == CHANCE_TURN else spec.kernels.play
         for choice, _ in choices:
             after = ours.copy()
-            apply(spec.rules, after, choice)
+            apply(spec, after, choice, is_chance=mover == CHANCE_TURN)
             todo.append((after, theirs.child(choice)))
+
+
+def apply(spec: GameSpec, state: np.ndarray, choice: int, *, is_chance: bool) -> None:
+    """An outcome of chance or a decision."""
+    if is_chance:
+        spec.kernels.happen(spec.rules, state, choice)
+    else:
+        spec.kernels.play(spec.rules, state, choice, spec.new_room())
 
 
 def outcomes(spec: GameSpec, state: np.ndarray) -> list[tuple[int, float]]:
@@ -50,7 +57,7 @@ def outcomes(spec: GameSpec, state: np.ndarray) -> list[tuple[int, float]]:
 
 def legal(spec: GameSpec, state: np.ndarray) -> list[int]:
     actions = np.empty(spec.max_legal, np.int32)
-    return actions[: spec.kernels.legal(spec.rules, state, actions)].tolist()
+    return actions[: spec.kernels.legal(spec.rules, state, actions, spec.new_room())].tolist()
 
 
 def returns(spec: GameSpec, state: np.ndarray) -> list[float]:

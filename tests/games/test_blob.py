@@ -32,18 +32,18 @@ def dealt(hands: list[set[tuple[int, int]]], *, dealer: int, trump: str) -> tupl
 
 def play(spec: GameSpec, state: np.ndarray, *actions: int) -> None:
     for action in actions:
-        spec.kernels.play(spec.rules, state, action)
+        spec.kernels.play(spec.rules, state, action, spec.new_room())
 
 
 def features_of(spec: GameSpec, state: np.ndarray, viewer: int) -> np.ndarray:
     features = np.empty(spec.features, np.float32)
-    spec.kernels.encode(spec.rules, state, viewer, features)
+    spec.kernels.encode(spec.rules, state, viewer, features, spec.new_room())
     return features
 
 
 def legal_of(spec: GameSpec, state: np.ndarray) -> list[int]:
     actions = np.empty(spec.max_legal, np.int32)
-    return actions[: spec.kernels.legal(spec.rules, state, actions)].tolist()
+    return actions[: spec.kernels.legal(spec.rules, state, actions, spec.new_room())].tolist()
 
 
 def test_the_check_vector_of_the_rules():
@@ -94,7 +94,7 @@ def play_round(desk: Desk, twin: Round, choices: np.ndarray) -> None:
     while (mover := twin.mover()) is not None:
         assert kernels.to_move(desk.rules, desk.state) == mover
         assert desk.legal().tolist() == twin.legal()
-        assert desk.spec.advise(desk.rules, desk.state) == twin.advise()
+        assert desk.spec.advise(desk.rules, desk.state, desk.room) == twin.advise()
         compare_views(desk, twin)
         action = twin.legal()[rng.below(choices, len(twin.legal()))]
         desk.play(action)
@@ -131,10 +131,10 @@ def test_a_third_of_the_decisions_is_forced():
         state = spec.new_state()
         spec.kernels.chance(spec.rules, state, happens)
         for _ in range(spec.max_decisions):
-            count = spec.kernels.legal(spec.rules, state, actions)
+            count = spec.kernels.legal(spec.rules, state, actions, spec.new_room())
             forced += count == 1
             decisions += 1
-            spec.kernels.play(spec.rules, state, actions[rng.below(choices, count)])
+            spec.kernels.play(spec.rules, state, actions[rng.below(choices, count)], spec.new_room())
     assert decisions == 2000 * 24
     assert forced / decisions == pytest.approx(0.364, abs=0.009)
 

@@ -60,7 +60,7 @@ def check_position() -> tuple[GameSpec, np.ndarray, Round]:
     state[layout.HANDS : layout.HANDS + 3] = [word_of(hand) for hand in hands]
     here = round_of(state, spec.rules)
     for action in [0, 0, 0, *(number(card) for trick in tricks for card in trick)]:
-        spec.kernels.play(spec.rules, state, action)
+        spec.kernels.play(spec.rules, state, action, spec.new_room())
         here.play(action)
     return spec, state, here
 

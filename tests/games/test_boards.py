@@ -14,9 +14,9 @@ OPEN_SPIEL_NAMES = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}
 def successors(spec: GameSpec, state: np.ndarray) -> list[np.ndarray]:
     """Every position one decision later."""
     actions, found = np.empty(spec.max_legal, np.int32), []
-    for action in actions[: spec.kernels.legal(spec.rules, state, actions)]:
+    for action in actions[: spec.kernels.legal(spec.rules, state, actions, spec.new_room())]:
         found.append(state.copy())
-        spec.kernels.play(spec.rules, found[-1], int(action))
+        spec.kernels.play(spec.rules, found[-1], int(action), spec.new_room())
     return found
 
 
@@ -116,7 +116,7 @@ def test_the_last_stone_may_win_connect_four():
         if theirs.move_number() == spec.max_decisions and theirs.returns()[1] == 1.0:
             state, gains = spec.new_state(), np.zeros(2)
             for action in theirs.history():
-                spec.kernels.play(spec.rules, state, action)
+                spec.kernels.play(spec.rules, state, action, spec.new_room())
             spec.kernels.returns(spec.rules, state, gains)
             assert gains.tolist() == [-1.0, 1.0]
             return

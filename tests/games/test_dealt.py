@@ -55,7 +55,7 @@ def test_random_games_of_leduc_poker_for_three_are_the_same():
             choices = [one for one, _ in spiel.outcomes(spec, ours)] if is_chance else spiel.legal(spec, ours)
             assert choices == theirs.legal_actions()
             choice = draws.choice(choices)
-            (spec.kernels.happen if is_chance else spec.kernels.play)(spec.rules, ours, choice)
+            spiel.apply(spec, ours, choice, is_chance=is_chance)
             theirs.apply_action(choice)
         assert spiel.returns(spec, ours) == theirs.returns()
         lengths.add(len(theirs.history()))

@@ -46,8 +46,8 @@ def test_random_deals_agree_with_the_twin(players, cards):
         state = spec.new_state()
         spec.kernels.chance(spec.rules, state, numbers.integers(1, 1 << 60, 4).astype(np.uint64))
         for _ in range(players):  # everybody bids
-            n_legal = spec.kernels.legal(spec.rules, state, actions)
-            spec.kernels.play(spec.rules, state, int(numbers.choice(actions[:n_legal])))
+            n_legal = spec.kernels.legal(spec.rules, state, actions, spec.new_room())
+            spec.kernels.play(spec.rules, state, int(numbers.choice(actions[:n_legal])), spec.new_room())
 
         np.testing.assert_allclose(values_of(spec, state), twin.best_play(state), rtol=1e-12)
 

@@ -271,5 +271,5 @@ def test_random_play_by_orders_leads_where_the_rules_lead():
         group.force(slots(0), np.array([action], np.int32))
         group.advance()
         for played in group.memory.records.decisions["action"][0, before : group.memory.games.slots["decisions"][0]]:
-            CONNECT4.kernels.play(CONNECT4.rules, state, int(played))
+            CONNECT4.kernels.play(CONNECT4.rules, state, int(played), CONNECT4.new_room())
     assert group.memory.games.slots["status"][0] == layout.FINISHED

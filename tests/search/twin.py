@@ -238,7 +238,7 @@ class Twin:
         """Open a leaf; entry k of the network's values is for the seat k places to its left."""
         leaf, spec = path[-1], self.spec
         features = np.zeros(spec.features, spec.feature_dtype)
-        spec.kernels.encode(spec.rules, leaf.state, leaf.mover, features)
+        spec.kernels.encode(spec.rules, leaf.state, leaf.mover, features, spec.new_room())
         priors, values = self.network(features, np.array(list(leaf.edges)), spec.players)
         for edge, prior in zip(leaf.edges.values(), priors, strict=True):
             edge.prior = float(prior)
@@ -248,7 +248,7 @@ class Twin:
 
     def child(self, node: Node, action: int) -> Node:
         state = node.state.copy()
-        self.spec.kernels.play(self.spec.rules, state, action)
+        self.spec.kernels.play(self.spec.rules, state, action, self.spec.new_room())
         return self.node(state)
 
     def draw(self, node: Node) -> Node:
@@ -261,7 +261,7 @@ class Twin:
         """A position nobody has visited; with one action or none there is nothing to ask."""
         kernels, rules = self.spec.kernels, self.spec.rules
         actions = np.zeros(self.spec.max_legal, np.int32)
-        legal = actions[: kernels.legal(rules, state, actions)]
+        legal = actions[: kernels.legal(rules, state, actions, self.spec.new_room())]
         node = Node(state, kernels.to_move(rules, state), {int(action): Edge() for action in legal})
         if len(legal) < 2:
             is_end = node.mover == GAME_OVER or (node.mover == CHANCE_TURN and self.spec.is_staged)

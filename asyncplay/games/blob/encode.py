@@ -55,7 +55,7 @@ LOWEST_RANK, HIGHEST_RANK = 2, 14
 
 
 @kernel(contract.ENCODE_FLOATS)
-def encode(rules, state, viewer, features):
+def encode(rules, state, viewer, features, room):
     """All 256 entries; 0-155 are cards, 202 and later the context of a whole game, 0 in a single round."""
     for index in range(FEATURES):
         features[index] = 0.0

@@ -72,7 +72,7 @@ def to_move(rules, state):
 
 
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Bids 0 .. cards dealt but the dealer's forbidden one; cards that follow suit, or any if none does."""
     count = 0
     if state[PHASE] == BIDDING:
@@ -92,7 +92,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """Bid, or play a card; the last card of a trick clears the table."""
     state[DECISIONS] += 1
     if state[PHASE] == BIDDING:

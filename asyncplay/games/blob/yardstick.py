@@ -31,7 +31,7 @@ ACE, KING, QUEEN, JACK, TEN = 12, 11, 10, 9, 8
 
 
 @kernel(contract.ADVISE)
-def advise(rules, state):
+def advise(rules, state, room):
     """What the rule-based player does for the seat to move; it looks at no other hand."""
     if state[PHASE] == BIDDING:
         return advise_bid(rules, state)

@@ -24,7 +24,7 @@ class GameFacts(NamedTuple):
     is_staged: bool  # rows are worth what their stage brought
     is_zero_sum: bool
     most_return: float  # of a seat, in the game's own units, either way
-    reason_of: Callable[[int], str]  # why a game of so many decisions is over
+    reasons: tuple[str, ...]  # for which a game may end
     outcome_of: Callable[[Array], Floats]  # what returns are worth to each seat
 
 
@@ -57,8 +57,8 @@ def _ending_flaw(game: Game, facts: GameFacts) -> str | None:
     n_decisions, returns = len(game.actions), game.returns
     if not 0 < n_decisions <= facts.max_decisions:
         return f"{n_decisions} decisions, a game has 1 to {facts.max_decisions}"
-    if game.reason != facts.reason_of(n_decisions):
-        return f"{game.reason[:20]!r} for the reason of its end after {n_decisions} decisions"
+    if game.reason not in facts.reasons:
+        return f"{game.reason[:20]!r} for the reason of its end, known are {', '.join(facts.reasons)}"
     if not is_within(returns, facts.most_return):
         return f"a return beyond {facts.most_return:g}"
     if facts.is_zero_sum and abs(returns.sum()) > SLACK * facts.most_return:

@@ -12,7 +12,7 @@ from asyncplay.data.window import count_rows
 from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.limiter import Limiter, RatioState, RowCounts, SampleRatio
-from asyncplay.games.spec import GameSpec, end_reason, outcome_of
+from asyncplay.games.spec import GameSpec, outcome_of
 from asyncplay.methods.selfplay.checkpoint import Stored
 from asyncplay.methods.selfplay.games import GameFacts
 from asyncplay.methods.selfplay.messages import Game
@@ -108,6 +108,6 @@ def game_facts(game: GameSpec) -> GameFacts:
         is_staged=game.is_staged,
         is_zero_sum=game.zero_sum,
         most_return=most_value * (game.max_decisions if game.is_staged else 1),  # a stage has a decision at least
-        reason_of=partial(end_reason, game),
+        reasons=game.reasons,
         outcome_of=partial(outcome_of, game),
     )

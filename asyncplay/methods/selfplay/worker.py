@@ -189,7 +189,7 @@ def game_message(spec: GameSpec, played: PlayedGame, rows: GameRows, *, job: int
         job=job,
         unit=unit,
         seed=played.seed,
-        reason=end_reason(spec, len(played.actions)),
+        reason=end_reason(spec, rows.final),
         returns=played.returns,
         outcome=outcome_of(spec, played.returns),
         actions=played.actions,

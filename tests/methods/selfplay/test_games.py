@@ -16,7 +16,7 @@ FACTS = GameFacts(
     is_staged=False,
     is_zero_sum=True,
     most_return=4.0,
-    reason_of=lambda n_decisions: "limit" if n_decisions == 5 else "rules",
+    reasons=("rules", "limit"),
     outcome_of=lambda returns: (returns / 4).astype(np.float32),
 )
 STAGED = FACTS._replace(is_staged=True)
@@ -87,7 +87,7 @@ def test_a_game_that_can_be_is_let_through():
         ({"returns": np.array([4.0, -1.0, -2.9])}, "do not add up to 0"),
         ({"actions": np.empty(0, np.int32)}, "0 decisions, a game has 1 to 5"),
         ({"actions": np.zeros(6, np.int32)}, "6 decisions, a game has 1 to 5"),
-        ({"reason": "limit"}, "'limit' for the reason of its end after 4 decisions"),
+        ({"reason": "boredom"}, "'boredom' for the reason of its end, known are rules, limit"),
         ({"reason": "x" * 10**6}, f"'{'x' * 20}' for the reason"),
         *[(with_entry("actions", wild, 2), "an action outside the 10") for wild in (10, -1, 2**31 - 1)],
         *[(with_entry("decisions", wild), "rows that are not in the order") for wild in (1, 2, 4, -1)],

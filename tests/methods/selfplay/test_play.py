@@ -71,7 +71,7 @@ def replayed(game: Game) -> np.ndarray:
     """Play a record by the rules alone and return what each seat got."""
     state, returns = GAME.new_state(), np.zeros(2)
     for action in game.actions:
-        GAME.kernels.play(GAME.rules, state, int(action))
+        GAME.kernels.play(GAME.rules, state, int(action), GAME.new_room())
     GAME.kernels.returns(GAME.rules, state, returns)
     return returns
 
