@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-COMMAND = "import sys; from asyncplay.cli import main; sys.exit(main())"
+COMMAND = "import sys; from asyncplay.cli import main; {}sys.exit(main())"
 
 
 @contextmanager
@@ -22,10 +22,13 @@ def checked_out(commit: str, tree: Path) -> Iterator[Path]:
         subprocess.run([*worktree, "remove", "--force", str(tree)], check=True)
 
 
-def run(tree: Path, words: list[str]) -> str:
-    """Run a command of the package in ``tree`` there; return what it prints, exit if it fails."""
+def run(tree: Path, words: list[str], changes: str = "") -> str:
+    """Run a command of the package in ``tree`` there; return what it prints, exit if it fails.
+
+    ``changes``: statements that are carried out before, each ended by a semicolon.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *words],
+        [sys.executable, "-c", COMMAND.format(changes), *words],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree)},
         capture_output=True,

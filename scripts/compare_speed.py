@@ -1,13 +1,14 @@
 """Measure two commits in turn on this machine and say how fast the new one is beside the old one.
 
-    scripts/dev python scripts/compare_speed.py OLD [NEW] [--pairs N] [--only NAME ...]
+    scripts/dev python scripts/compare_speed.py OLD [NEW] [--pairs N] [--only NAME ...] [--brief]
 
 NEW is HEAD unless given. Each figure is one that leaves the machine out as far as it can: a ratio that the bench
 measures in neighbouring windows, or CPU time. The two commits take turns, first the one and then the other, and the
 order changes from pair to pair. ``new/old`` is the speed of the new commit in that of the old one, above 1 where it is
 faster, the median over pairs with the least and the most. What the machine adds to it is seen by comparing a commit
 with itself. One wire bench takes a minute, one of self-play some minutes, and the windows of one console bench alone
-nearly eight.
+nearly eight. ``--brief`` takes six windows of self-play from the first game's end on instead of a whole round of games,
+and 40 pairs of windows of the console instead of 200: about an hour for all.
 """
 
 import argparse
@@ -28,6 +29,7 @@ class Bench(NamedTuple):
     figure: str  # what it is called
     read: Callable[[dict[str, Any]], float]  # from what the bench prints as JSON
     is_cost: bool = False  # less is faster
+    brief: str = ""  # statements that make it shorter, in every commit since 27e938b
 
 
 class Pair(NamedTuple):
@@ -40,16 +42,30 @@ def _mean_cost_us(result: dict[str, Any]) -> float:
     return geometric_mean(row["coordinator_us_per_row"] for row in result["rows"])
 
 
+FEW_WINDOWS = (
+    "from asyncplay.bench import selfplay; "
+    "selfplay.SEQUENTIAL_S = 0.2; selfplay._one_round = selfplay._first_windows; "
+    "selfplay._first_windows = lambda watched, limit: selfplay.asyncio.gather(selfplay._pair(watched, limit)); "
+)
+"""The windows that are taken while learning become those without; one is left for learning, which is not compared."""
+FEW_PAIRS = "from asyncplay.bench import console; console.measure.__defaults__ = (40,); "
+
 BENCHES = {
     "blob": Bench(
         ["selfplay", "--game", "blob", "--backend", "onnx-fp32"],
         "share of limit",
         lambda found: found["share_of_limit"],
+        brief=FEW_WINDOWS,
     ),
-    "connect4": Bench(["selfplay", "--game", "connect4"], "share of limit", lambda found: found["share_of_limit"]),
+    "connect4": Bench(
+        ["selfplay", "--game", "connect4"],
+        "share of limit",
+        lambda found: found["share_of_limit"],
+        brief=FEW_WINDOWS,
+    ),
     "wire": Bench(["wire"], "coordinator us a row", _mean_cost_us, is_cost=True),
     "cfr": Bench(["cfr", "--game", "leduc"], "times open_spiel", lambda found: found["ratio"]),
-    "console": Bench(["console"], "rows/s left by the console", lambda found: 1 - found["cost"]),
+    "console": Bench(["console"], "rows/s left by the console", lambda found: 1 - found["cost"], brief=FEW_PAIRS),
 }
 
 
@@ -59,6 +75,7 @@ def main() -> int:
     parser.add_argument("new", nargs="?", default="HEAD")
     parser.add_argument("--pairs", type=int, default=5, metavar="N", help="how often each bench runs for each commit")
     parser.add_argument("--only", action="append", choices=BENCHES, help="this bench and no other; repeatable")
+    parser.add_argument("--brief", action="store_true", help="fewer windows of self-play and of the console")
     wanted = parser.parse_args()
     if wanted.pairs < 1:
         parser.error(f"--pairs {wanted.pairs}: at least 1")
@@ -68,8 +85,9 @@ def main() -> int:
             for name, commit in (("old", wanted.old), ("new", wanted.new))
         ]
         for name in wanted.only or BENCHES:
-            pairs = [_measure(BENCHES[name], trees, is_turned=number % 2 == 1) for number in range(wanted.pairs)]
-            print(_line(name, BENCHES[name], pairs), flush=True)
+            bench = BENCHES[name] if wanted.brief else BENCHES[name]._replace(brief="")
+            pairs = [_measure(bench, trees, is_turned=number % 2 == 1) for number in range(wanted.pairs)]
+            print(_line(name, bench, pairs), flush=True)
     return 0
 
 
@@ -77,7 +95,7 @@ def _measure(bench: Bench, trees: list[Path], *, is_turned: bool) -> Pair:
     """``is_turned``: the new commit first."""
     found: dict[Path, float] = {}
     for tree in reversed(trees) if is_turned else trees:
-        found[tree] = bench.read(json.loads(run(tree, ["bench", *bench.words, "--json"])))
+        found[tree] = bench.read(json.loads(run(tree, ["bench", *bench.words, "--json"], bench.brief)))
     return Pair(*(found[tree] for tree in trees))
 
 

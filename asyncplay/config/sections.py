@@ -88,6 +88,9 @@ class SearchSettings:
     fill_rows: Annotated[int, Ge(1), Le(1 << 30)] = 64
     """so they come only until a worker's block has this many rows: where there are too few games."""
 
+    max_priors: Annotated[int, Ge(2), Le(1 << 20)] = 128
+    """Actions of a position below the root that are searched, the best by prior; all where there are fewer."""
+
     c_puct: Annotated[float, Gt(0), Le(1_000_000)] = 1.5
     """How much the prior and rarely tried actions count."""
 

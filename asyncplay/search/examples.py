@@ -15,6 +15,9 @@ from asyncplay.games.spec import CHANCE_TURN, GameSpec
 from asyncplay.search.layout import CHANCE_STREAM, Array
 
 
+USUAL_LEGAL = 256  # legal actions of a row that there is space for at first
+
+
 class PlayedGame(NamedTuple):
     """One finished game of T decisions, forced ones included, with E policy entries."""
 
@@ -26,6 +29,8 @@ class PlayedGame(NamedTuple):
     versions: Array  # int32[T], of the weights that answered last
     values: Array  # float32[T], what the search expected for the player; 0 without a search
     returns: Array  # float64[P], by seat, in the game's own units
+    shortened: int = 0  # searches that ended early because their tree was full
+    unrecorded: int = 0  # decisions whose policy found no space
 
 
 class GameRows(NamedTuple):
@@ -56,6 +61,7 @@ class Rerun(NamedTuple):
     paid: Array  # float64[P], the returns when the present stage began
     returns: Array  # float64[P], for the present ones
     room: Array  # int64[room_words], of the game's kernels
+    max_legal: int  # of the game
 
 
 class Rows(NamedTuple):
@@ -70,7 +76,7 @@ class Rows(NamedTuple):
 
 
 _INTS, _LONGS, _WORDS, _DOUBLES = (np.zeros(1, dtype) for dtype in (np.int32, np.int64, np.uint64, np.float64))
-REPLAY = typeof(Rerun(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES, _LONGS))
+REPLAY = typeof(Rerun(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES, _LONGS, 0))
 ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS, np.zeros((1, 1))))
 REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
 REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
@@ -79,18 +85,20 @@ REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> GameRows:
     """Return the training rows of a game; ``rebuild`` is its kernel."""
     n = int((np.diff(record.policy_ends, prepend=0) > 0).sum())
-    room = n * spec.max_legal
-    rows = Rows(
-        np.empty(room, np.int32),
-        np.zeros(n + 1, np.int32),
-        np.empty(room, np.float32),
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.empty((n, spec.players)),
-    )
     features = np.empty((n, spec.features), spec.feature_dtype)
-    replay = _replay(spec, record)
-    rebuild(replay, rows, features)
+    replay, space = _replay(spec, record), n * min(spec.max_legal, USUAL_LEGAL) + spec.max_legal
+    while True:
+        rows = Rows(
+            np.empty(space, np.int32),
+            np.zeros(n + 1, np.int32),
+            np.empty(space, np.float32),
+            np.empty(n, np.int32),
+            np.empty(n, np.int32),
+            np.empty((n, spec.players)),
+        )
+        if rebuild(replay, rows, features) == n:
+            break
+        space *= 2  # more legal actions than usual
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
     values = values_for(spec, rows.gains, rows.players)
     return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions, replay.state)
@@ -100,7 +108,18 @@ def _replay(spec: GameSpec, record: PlayedGame) -> Rerun:
     state, stream = np.empty(spec.state_words, np.int64), np.empty(rng.STREAM_WORDS, np.uint64)
     paid, returns = np.zeros(spec.players), np.zeros(spec.players)
     seed = np.array([record.seed], np.uint64)
-    return Rerun(spec.rules, seed, *record[1:5], state, stream, int(spec.is_staged), paid, returns, spec.new_room())
+    return Rerun(
+        spec.rules,
+        seed,
+        *record[1:5],
+        state,
+        stream,
+        int(spec.is_staged),
+        paid,
+        returns,
+        spec.new_room(),
+        spec.max_legal,
+    )
 
 
 def values_for(spec: GameSpec, gains: Array, players: Array) -> Array:
@@ -112,7 +131,10 @@ def values_for(spec: GameSpec, gains: Array, players: Array) -> Array:
 
 @body
 def rebuild(game, replay, rows, features):
-    """Replay a game and write a row for each decision with a policy; return how many."""
+    """Replay a game and write a row for each decision with a policy; return how many.
+
+    It stops early where the legal actions of another row might not fit.
+    """
     rules, state, row, first = replay.rules, replay.state, np.int64(0), np.int64(0)
     rng.plant(replay.stream, replay.seed[0], CHANCE_STREAM)
     game.reset(rules, state)
@@ -122,6 +144,8 @@ def rebuild(game, replay, rows, features):
                 first = pay(game, replay, rows, first, row)
             game.chance(rules, state, replay.stream)
         if replay.policy_ends[decision] > policy_start(replay, decision):
+            if len(rows.legal) - rows.offsets[row] < replay.max_legal:
+                return row
             write_row(game, replay, rows, features[row], row)
             write_policy(replay, rows, row, decision)
             row += 1

@@ -26,7 +26,7 @@ from asyncplay.search.layout import Array, KernelSettings, Sizes
 
 Slots = NDArray[np.int32]
 
-MAX_POLICY_ENTRIES = 1 << 17  # a game; policies beyond it are not recorded
+FIRST_POLICY_ENTRIES, MOST_POLICY_ENTRIES = 1 << 15, 1 << 20  # of a game; space grows where games are long
 
 
 class SelectedRows(NamedTuple):
@@ -66,16 +66,23 @@ def kernel_settings(spec: GameSpec, search: SearchSettings, *, is_match: bool = 
 
 
 def make_sizes(spec: GameSpec, settings: KernelSettings, n_games: int) -> Sizes:
-    """Four nodes a simulation (forced decisions, kept trees), with up to 64 edges a node on average.
+    """Four nodes a simulation (forced decisions, kept trees), with up to 64 edges a node on average, and a root that
+    has them all.
 
-    A tree that is full all the same decides with the simulations it has done.
+    A tree that is full all the same decides with the simulations it has done, and the game says so.
     """
     nodes = 4 * settings.simulations + 16
-    edges = max(nodes * min(spec.max_legal, 64), 4 * spec.max_legal)
-    entries = spec.max_legal if settings.is_gumbel else min(spec.max_legal, nodes)
-    policy_entries = min(spec.max_decisions * entries, MAX_POLICY_ENTRIES)
+    edges = max(nodes * min(spec.max_legal, 64), 4 * min(spec.max_legal, settings.max_priors))
+    edges += max(spec.max_legal - settings.max_priors, 0)
+    most_entries = min(spec.max_decisions * _policy_entries(spec, settings, nodes), MOST_POLICY_ENTRIES)
     n_rows = n_games * settings.worlds * settings.leaves
-    return Sizes(n_games, settings.worlds, n_rows, nodes, edges, policy_entries)
+    first_entries = min(most_entries, FIRST_POLICY_ENTRIES)
+    return Sizes(n_games, settings.worlds, n_rows, nodes, edges, first_entries, most_entries)
+
+
+def _policy_entries(spec: GameSpec, settings: KernelSettings, nodes_per_tree: int) -> int:
+    """Most entries of one decision's policy: actions that were visited, or all of them with Gumbel roots."""
+    return spec.max_legal if settings.is_gumbel else min(spec.max_legal, settings.worlds * nodes_per_tree)
 
 
 class Group:
@@ -136,6 +143,7 @@ class Group:
     def advance(self) -> Slots:
         """Carry out orders and take all decisions that are due; return the slots whose game is over."""
         assert self._n_rows == 0, "rows of the last select wait for their answers"
+        self._make_policy_space()
         n = self._entry.advance(self._packed, self._finished)
         return self._finished[:n].copy()
 
@@ -190,11 +198,27 @@ class Group:
             notes["version"].copy(),
             notes["value"].copy(),
             self.memory.records.returns[slot].copy(),
+            int(game["shortened"]),
+            int(game["unrecorded"]),
         )
 
     def examples(self, record: PlayedGame) -> GameRows:
         """Return the training rows of a game."""
         return rebuild_examples(self.spec, self._entry.rebuild, record)
+
+    def _make_policy_space(self) -> None:
+        """Let the next decision of every game find space for its policy, if games may have so many entries."""
+        records, sizes = self.memory.records, self.sizes
+        n_entries = records.policies.shape[1]
+        if n_entries == sizes.most_policy_entries:
+            return
+        more = _policy_entries(self.spec, self.settings, sizes.nodes_per_tree)
+        if int(self.memory.games.slots["policy_end"].max()) + more > n_entries:
+            grown = min(2 * (n_entries + more), sizes.most_policy_entries)
+            policies = np.zeros((sizes.games, grown), layout.VISITED)
+            policies[:, :n_entries] = records.policies
+            self.memory = self.memory._replace(records=records._replace(policies=policies))
+            self._packed = layout.pack(self.memory)
 
     def _edges(self, tree: int) -> Array:
         """Of a tree's root."""

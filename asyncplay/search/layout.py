@@ -22,7 +22,7 @@ NODE = np.dtype(
         ("parent", np.int32),
         ("ordinal", np.int32),  # which edge of the parent leads here; NO_EDGE below a chance turn
         ("first_edge", np.int32),
-        ("n_edges", np.int32),
+        ("n_edges", np.int32),  # of a root one for each legal action, below it the max_priors best ones
         ("visits", np.int32),  # simulations that came here, those still waiting included
         ("mover", np.int16),  # a seat, CHANCE_TURN or GAME_OVER
         ("status", np.int16),  # FRESH, WAITING, OPEN, ENDED or SOLVED
@@ -59,6 +59,8 @@ GAME = np.dtype(
         ("outside", np.int32),  # bit set of the seats whose decisions come from outside
         ("forced", np.int32),  # the action to play when the status is FORCED
         ("policy_end", np.int32),  # entries used of this slot's policies
+        ("shortened", np.int32),  # searches of this game that ended early because their tree was full
+        ("unrecorded", np.int32),  # decisions of this game whose policy found no space
         ("is_quick", np.int32),  # the present decision has only a few simulations and leaves no policy
     ],
     align=True,
@@ -69,7 +71,6 @@ CHANCE_STREAM, THOUGHT_STREAM = 0, 1  # what happens in the game; noise, choices
 TREE = np.dtype(
     [
         ("total_simulations", np.int64),  # of all decisions this tree has seen
-        ("total_shortened", np.int64),  # decisions that were cut short because the tree was full
         ("simulations", np.int32),  # done for the present decision
         ("budget", np.int32),  # simulations the present decision may have
         ("limit", np.int32),  # those it may have before the next advance
@@ -145,7 +146,8 @@ class Records(NamedTuple):
 class Scratch(NamedTuple):
     """Scratch memory of the kernels."""
 
-    actions: Array  # int32[max_legal]
+    actions: Array  # int32[max_legal], the legal actions of the node that was made last,
+    n_actions: Array  # int32[1], so many
     shares: Array  # float64[max_legal]
     values: Array  # float64[P], by seat
     before: Array  # float64[P], by seat
@@ -174,6 +176,7 @@ class KernelSettings(NamedTuple):
     exact_decisions: int = 0  # positions with at most so many left are worked out
     leaves: int = 1  # most rows that a tree may add to one select,
     fill_rows: int = 64  # those after the first only until it has so many
+    max_priors: int = 128  # actions of a position below the root that are kept, the best by prior
     is_staged: int = 0  # of the game: see GameSpec
     keeps_tree: int = 1  # carry the chosen child's subtree over to the next decision
     c_puct: float = 1.5
@@ -212,7 +215,8 @@ class Sizes(NamedTuple):
     rows: int  # most leaves of one select: trees times leaves a tree
     nodes_per_tree: int
     edges_per_tree: int
-    policy_entries: int  # a game
+    policy_entries: int  # of a game, to begin with,
+    most_policy_entries: int  # and at most: policies beyond are not recorded, but counted
 
 
 def allocate(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Memory:
@@ -247,6 +251,7 @@ def allocate(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> Memory:
         ),
         Scratch(
             np.zeros(spec.max_legal, np.int32),
+            np.zeros(1, np.int32),
             np.zeros(spec.max_legal, np.float64),
             np.zeros(spec.players, np.float64),
             np.zeros(spec.players, np.float64),
@@ -289,9 +294,9 @@ def unpack(packed):
         Forest(*packed[4:11]),
         Leaves(*packed[11:14]),
         Records(*packed[14:17]),
-        Scratch(*packed[17:26]),
-        Roots(*packed[26:30]),
-        KernelSettings(*packed[30:]),
+        Scratch(*packed[17:27]),
+        Roots(*packed[27:31]),
+        KernelSettings(*packed[31:]),
     )
 
 
@@ -302,7 +307,7 @@ _EXAMPLE = Memory(
     Forest(np.zeros(1, TREE), np.zeros(1, NODE), np.zeros(1, EDGE), _WORDS, np.zeros((1, 1), np.float32), 1, 1),
     Leaves(np.zeros(1, ROW), _INTS, _INTS),
     Records(np.zeros((1, 1), DECISION), np.zeros((1, 1), VISITED), _PAIRS),
-    Scratch(_INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _WORDS, _WORDS[0], _WORDS, _PAIRS),
+    Scratch(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _WORDS, _WORDS[0], _WORDS, _PAIRS),
     Roots(np.zeros(1, HALVING), _PAIRS, _PAIRS, np.zeros((1, 1), np.int32)),
     KernelSettings(),
 )

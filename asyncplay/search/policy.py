@@ -97,6 +97,8 @@ def begin(game, memory, slot):
     owner.decisions = 0
     owner.stage_decisions = 0
     owner.policy_end = 0
+    owner.shortened = 0
+    owner.unrecorded = 0
     owner.version = 0
     for purpose in range(2):
         rng.plant(memory.games.streams[slot, purpose], owner.seed, purpose)
@@ -124,17 +126,18 @@ def settle(game, memory, slot, kept):
     whether this one is; a quick decision gets no noise, so it counts as noised already.
     """
     owner, state, settings = memory.games.slots[slot], memory.games.states[slot], memory.settings
-    mover = game.to_move(memory.rules, state)
-    while mover == CHANCE_TURN or (
-        mover >= 0 and game.legal(memory.rules, state, memory.scratch.actions, memory.scratch.room) <= 1
-    ):
+    mover, n_actions = game.to_move(memory.rules, state), np.int64(0)
+    while mover != GAME_OVER:
+        n_actions = game.legal(memory.rules, state, memory.scratch.actions, memory.scratch.room)
+        if n_actions > 1:
+            break
         kept = pass_through(game, memory, slot, mover, kept)
         mover = game.to_move(memory.rules, state)
     if mover == GAME_OVER:
         owner.status = FINISHED
         game.returns(memory.rules, state, memory.records.returns[slot])
         return
-    if not (settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept)):
+    if not (settings.keeps_tree and kept != NONE and keep_subtree(memory, slot, kept, n_actions)):
         plant(game, memory, slot)
     owner.status = OUTSIDE if (owner.outside >> mover) & 1 else THINKING
     thought = memory.games.streams[slot, THOUGHT_STREAM]
@@ -202,7 +205,10 @@ def add_worlds(memory, slot):
 
 @helper
 def record_policy(memory, slot, edges, weights):
-    """Append the actions that have a weight to the slot's policies; none after a quick search or without space."""
+    """Append the actions that have a weight to the slot's policies; none after a quick search or without space.
+
+    ``Group`` makes space beforehand, as long as a game has not more entries than it may.
+    """
     owner, policies = memory.games.slots[slot], memory.records.policies
     if owner.is_quick:
         return
@@ -210,6 +216,7 @@ def record_policy(memory, slot, edges, weights):
     for i in range(len(edges)):
         if weights[i] > 0:
             if end == policies.shape[1]:
+                owner.unrecorded += 1
                 return
             policies[slot, end].action = edges[i].action
             policies[slot, end].visits = weights[i]

@@ -103,7 +103,7 @@ def simulate(game, memory, features, tree, row):
         if child == FULL:
             take_back(memory, tree, node)
             owner.budget = owner.limit = owner.simulations  # decide with what there is
-            owner.total_shortened += 1
+            memory.games.slots[tree // memory.settings.worlds].shortened += 1
             return BLOCKED
         node = child
     if nodes[node].status == WAITING:
@@ -221,14 +221,17 @@ def to_scale(game, memory, tree, values):
 
 @helper
 def ask(game, memory, features, node, row):
-    """Write the row of a fresh node."""
-    forest, leaves = memory.forest, memory.leaves
+    """Write the row of a fresh node, a root or the node that was made last: all legal actions of the latter are in
+    the scratch, as it may have fewer edges."""
+    forest, leaves, scratch = memory.forest, memory.leaves, memory.scratch
     here, asked, offset = forest.nodes[node], leaves.rows[row], leaves.offsets[row]
     here.status = WAITING
     game.encode(memory.rules, forest.states[node], here.mover, features[row], memory.scratch.room)
-    for i in range(here.n_edges):
-        leaves.legal[offset + i] = forest.edges[here.first_edge + i].action
-    leaves.offsets[row + 1] = offset + here.n_edges
+    is_root = node == asked.tree * forest.nodes_per_tree
+    n_actions = here.n_edges if is_root else scratch.n_actions[0]
+    for i in range(n_actions):
+        leaves.legal[offset + i] = forest.edges[here.first_edge + i].action if is_root else scratch.actions[i]
+    leaves.offsets[row + 1] = offset + n_actions
     asked.node = node
     asked.seat = forest.nodes[asked.tree * forest.nodes_per_tree].mover
 
@@ -249,6 +252,51 @@ def add_noise(memory, tree):
         edge.prior = (1.0 - weight) * edge.prior + weight * shares[i]
 
 
+@helper
+def keep_best_priors(memory, node, row, priors):
+    """Fill the edges of a node that has fewer than actions: the best by prior, the first where several are equal."""
+    leaves, here, edges = memory.leaves, memory.forest.nodes[node], memory.forest.edges
+    start, end = leaves.offsets[row], leaves.offsets[row + 1]
+    ordered = memory.scratch.shares[: end - start]
+    for i in range(end - start):
+        ordered[i] = priors[start + i]
+    least = nth_largest(ordered, here.n_edges)
+    n_equal = here.n_edges
+    for i in range(start, end):
+        n_equal -= priors[i] > least
+    edge = here.first_edge
+    for i in range(start, end):
+        if priors[i] > least or (priors[i] == least and n_equal > 0):
+            n_equal -= priors[i] == least
+            edges[edge].prior = priors[i]
+            edges[edge].action = leaves.legal[i]
+            edge += 1
+
+
+@helper
+def nth_largest(values, n):
+    """The n-th largest of these numbers, which change their places: quickselect."""
+    first, last = 0, len(values) - 1
+    while first < last:
+        pivot, left, right = values[(first + last) >> 1], first, last
+        while left <= right:
+            while values[left] > pivot:
+                left += 1
+            while values[right] < pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if n - 1 <= right:
+            last = right
+        elif n - 1 >= left:
+            first = left
+        else:
+            break
+    return values[n - 1]
+
+
 @kernel(BACKUP)
 def backup(packed, priors, values, version):
     """Take the answers to all n rows of the last select: open their nodes with the priors and back the values up.
@@ -262,8 +310,11 @@ def backup(packed, priors, values, version):
     for row in range(len(values)):
         node = np.int64(leaves.rows[row].node)
         here, offset = forest.nodes[node], leaves.offsets[row]
-        for i in range(here.n_edges):
-            forest.edges[here.first_edge + i].prior = priors[offset + i]
+        if leaves.offsets[row + 1] - offset > here.n_edges:
+            keep_best_priors(memory, node, row, priors)
+        else:
+            for i in range(here.n_edges):
+                forest.edges[here.first_edge + i].prior = priors[offset + i]
         here.status = OPEN
         here.value = values[row, 0]
         for k in range(n_players):

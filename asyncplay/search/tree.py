@@ -1,9 +1,11 @@
 """How trees grow, and what is kept of them after a decision.
 
-The root of a tree is the first of its nodes. Children come after their parents, and a node's edges,
-one for each legal action, lie together, in the same order as the nodes. So a subtree is kept by moving
-records down, in place (``keep_subtree``). Every node keeps its position: a descent costs no rules
-until it meets a new node.
+The root of a tree is the first of its nodes. Children come after their parents, and a node's edges lie together,
+in the same order as the nodes. So a subtree is kept by moving records down, in place (``keep_subtree``). Every node
+keeps its position: a descent costs no rules until it meets a new node.
+
+A root has an edge for each legal action, a node below it at most ``max_priors``: the best by prior, chosen when the
+network's answer comes. A node that becomes a root gets the others back (``widen_root``).
 """
 
 import numpy as np
@@ -92,16 +94,19 @@ def adopt(nodes, parent, child):
 def add_node(game, memory, tree, parent, ordinal):
     """Make a node of the position already written into the next free place; return it, or FULL.
 
-    A node with a single action needs no network and is open at once. A prior is 1 until the network's answer comes.
+    A node with a single action needs no network and is open at once. A prior is 1 until the network's answer comes;
+    until then the edges of a node with too many actions only reserve their places.
     """
     forest, actions, owner = memory.forest, memory.scratch.actions, memory.forest.trees[tree]
     node = tree * forest.nodes_per_tree + owner.n_nodes
     mover = game.to_move(memory.rules, forest.states[node])
-    n_edges = game.legal(memory.rules, forest.states[node], actions, memory.scratch.room) if mover >= 0 else 0
+    n_actions = game.legal(memory.rules, forest.states[node], actions, memory.scratch.room) if mover >= 0 else 0
+    n_edges = n_actions if owner.n_nodes == 0 else min(n_actions, memory.settings.max_priors)
     if owner.n_edges + n_edges > forest.edges_per_tree:
         return FULL
     here = forest.nodes[node]
-    here.status = FRESH if n_edges > 1 else OPEN
+    memory.scratch.n_actions[0] = n_actions
+    here.status = FRESH if n_actions > 1 else OPEN
     if mover == GAME_OVER or (mover == CHANCE_TURN and memory.settings.is_staged):
         here.status = ENDED
     here.mover = mover
@@ -114,28 +119,25 @@ def add_node(game, memory, tree, parent, ordinal):
     here.first_edge = tree * forest.edges_per_tree + owner.n_edges
     here.n_edges = n_edges
     for i in range(n_edges):
-        edge = forest.edges[here.first_edge + i]
-        edge.value_sum = 0.0
-        edge.prior = 1.0
-        edge.visits = 0
-        edge.child = NONE
-        edge.action = actions[i]
+        clear_edge(forest.edges[here.first_edge + i], 1.0, actions[i])
     owner.n_nodes += 1
     owner.n_edges += n_edges
     return node
 
 
 @helper
-def keep_subtree(memory, tree, root):
+def keep_subtree(memory, tree, root, n_actions):
     """Make ``root`` the root of its tree, dropping everything else; return False if there is none or it is too big.
 
-    Too big is more than half of either pool: the next decision needs the other half.
+    Too big is more than half of either pool: the next decision needs the other half. ``n_actions`` are legal in
+    the position, and stand in the scratch.
     """
     forest, owner, moved = memory.forest, memory.forest.trees[tree], memory.scratch.moved
     if forest.nodes[root].status == SOLVED:
         return False  # nothing grew there
     n_kept, n_edges = mark_subtree(memory, tree, root)
-    if 2 * n_kept > forest.nodes_per_tree or 2 * n_edges > forest.edges_per_tree:
+    n_added = n_actions - forest.nodes[root].n_edges
+    if 2 * n_kept > forest.nodes_per_tree or 2 * n_edges + n_added > forest.edges_per_tree:
         return False
     base, first_edge = tree * forest.nodes_per_tree, tree * forest.edges_per_tree
     for node in range(root, base + owner.n_nodes):
@@ -147,7 +149,48 @@ def keep_subtree(memory, tree, root):
     forest.nodes[base].ordinal = NO_EDGE
     owner.n_nodes = n_kept
     owner.n_edges = n_edges
+    if n_added > 0:
+        widen_root(memory, tree, n_added)
     return True
+
+
+@helper
+def widen_root(memory, tree, n_added):
+    """Give a root that was a node with too many actions an edge for each of those in the scratch, in their order.
+
+    Those that were left out share equally what the others' priors leave of 1.
+    """
+    forest, owner, actions = memory.forest, memory.forest.trees[tree], memory.scratch.actions
+    base, first = tree * forest.nodes_per_tree, tree * forest.edges_per_tree
+    root, left = forest.nodes[base], 1.0
+    for edge in range(first + owner.n_edges - 1, first + root.n_edges - 1, -1):
+        forest.edges[edge + n_added] = forest.edges[edge]
+    for node in range(base + 1, base + owner.n_nodes):
+        forest.nodes[node].first_edge += n_added
+    for i in range(root.n_edges):
+        left -= forest.edges[first + i].prior
+    old = root.n_edges - 1
+    for new in range(root.n_edges + n_added - 1, -1, -1):  # from behind: an edge moves up or stays
+        edge = forest.edges[first + new]
+        if old >= 0 and forest.edges[first + old].action == actions[new]:
+            forest.edges[first + new] = forest.edges[first + old]
+            if edge.child != NONE:
+                forest.nodes[edge.child].ordinal = new
+            old -= 1
+        else:
+            clear_edge(edge, max(left, 0.0) / n_added, actions[new])
+    root.n_edges += n_added
+    owner.n_edges += n_added
+
+
+@helper
+def clear_edge(edge, prior, action):
+    """An edge that no simulation has taken."""
+    edge.value_sum = 0.0
+    edge.prior = prior
+    edge.visits = 0
+    edge.child = NONE
+    edge.action = action
 
 
 @helper

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Raised whenever an old and a new process could misunderstand each other."""
 
 

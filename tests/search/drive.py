@@ -56,8 +56,8 @@ def roomy_group(spec: GameSpec, settings: KernelSettings, n_games: int) -> Group
 
 
 def shortened(group: Group) -> int:
-    """How many decisions were cut short so far because a tree was full."""
-    return int(group.memory.forest.trees["total_shortened"].sum())
+    """How many searches of the games under way were cut short so far because a tree was full."""
+    return int(group.memory.games.slots["shortened"].sum())
 
 
 def policies(record: PlayedGame) -> list[dict[int, int]]:

@@ -117,7 +117,7 @@ def test_a_full_pool_decides_with_what_it_has():
     group = Group(CONNECT4, settings, 2, sizes)
     records, _ = play_all(group, SEEDS[:4])
 
-    assert shortened(group) > 20
+    assert sum(record.shortened for record in records) > 20
     for record in records:
         assert record.returns.sum() == 0
         assert 0 < sum(policies(record)[0].values()) < 20
@@ -137,14 +137,28 @@ def test_a_tree_that_would_leave_no_room_is_not_kept():
     assert all(sum(visits.values()) >= 31 for visits in policies(record) if visits)
 
 
-def test_policies_that_do_not_fit_are_left_out():
+def test_policies_that_do_not_fit_are_left_out_and_counted():
     settings = make_settings(TICTACTOE, simulations=40)
-    sizes = make_sizes(TICTACTOE, settings, 1)._replace(policy_entries=12)
+    sizes = make_sizes(TICTACTOE, settings, 1)._replace(policy_entries=12, most_policy_entries=12)
     (record,), _ = play_all(Group(TICTACTOE, settings, 1, sizes), [3])
+    (whole,), _ = play_all(Group(TICTACTOE, settings, 1), [3])
 
     assert len(record.policy_actions) <= 12
     assert policies(record)[0]
     assert policies(record)[-1] == {}
+    assert record.actions.tolist() == whole.actions.tolist()
+    assert record.unrecorded == sum(map(bool, policies(whole))) - sum(map(bool, policies(record)))
+    assert whole.unrecorded == 0
+
+
+def test_space_for_policies_grows_with_the_games():
+    settings = make_settings(TICTACTOE, simulations=40)
+    sizes = make_sizes(TICTACTOE, settings, 3)
+    seeds = [3, 4, 5, 6, 7]
+    whole, _ = play_all(Group(TICTACTOE, settings, 3, sizes), seeds)
+    grown, _ = play_all(Group(TICTACTOE, settings, 3, sizes._replace(policy_entries=1)), seeds)
+
+    assert [policies(record) for record in grown] == [policies(record) for record in whole]
 
 
 def test_outside_seats_wait_for_orders():

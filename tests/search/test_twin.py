@@ -22,6 +22,7 @@ VARIANTS = {
     "several leaves": {"noise_weight": 0.25, "leaves": 4, "virtual_loss": 0.7},
     "cooling": {"noise_weight": 0.25, "temperatures": [1.0, 0.5, 0.0], "c_puct": 2.5},
     "one simulation more than a root": {"simulations": 2},
+    "few priors": {"noise_weight": 0.25, "max_priors": 3, "keeps_tree": 1, "leaves": 3},
     "three worlds": {"noise_weight": 0.25, "worlds": 3, "simulations": 12},
     "two worlds of several leaves": {"worlds": 2, "leaves": 3, "simulations": 12},
     "playout cap": {"noise_weight": 0.25, "worlds": 2, "quick_simulations": 6, "full_share": 0.4, "simulations": 12},

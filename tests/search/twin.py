@@ -48,6 +48,7 @@ class Node:
     visits: int = 0
     value: float = 0.0
     status: str = "fresh"
+    left_out: dict[int, Edge] = field(default_factory=dict)  # actions with small priors, while it is below the root
     drawn: dict[bytes, "Node"] = field(default_factory=dict)
 
 
@@ -102,6 +103,7 @@ class Twin:
     def worlds(self) -> list[Node]:
         """What is searched: the position itself, or positions that look the same to the player."""
         if not self.spec.is_hidden:
+            self.widen(self.root)
             return [self.root]
         states = np.zeros((self.settings.worlds, self.spec.state_words), np.int64)
         self.spec.kernels.determinize(self.spec.rules, self.root.state, self.root.mover, self.thought, states)
@@ -242,9 +244,24 @@ class Twin:
         priors, values = self.network(features, np.array(list(leaf.edges)), spec.players)
         for edge, prior in zip(leaf.edges.values(), priors, strict=True):
             edge.prior = float(prior)
+        if len(path) > 1:
+            self.narrow(leaf)
         leaf.status, leaf.value = "open", float(values[0])
         self.back_up(path, np.roll(values, leaf.mover))
         self.rows += 1
+
+    def narrow(self, node: Node) -> None:
+        """Below the root only the best actions by prior are searched, the first where several are equal."""
+        best = sorted(node.edges, key=lambda action: -node.edges[action].prior)[: self.settings.max_priors]
+        node.left_out = {action: edge for action, edge in node.edges.items() if action not in best}
+        node.edges = {action: edge for action, edge in node.edges.items() if action in best}
+
+    def widen(self, root: Node) -> None:
+        """A root has all of its actions; those left out before share what the others' priors leave of 1."""
+        left = max(1.0 - sum(edge.prior for edge in root.edges.values()), 0.0)
+        for edge in root.left_out.values():
+            edge.prior = float(np.float32(left / len(root.left_out)))
+        root.edges, root.left_out = dict(sorted((root.edges | root.left_out).items())), {}
 
     def child(self, node: Node, action: int) -> Node:
         state = node.state.copy()

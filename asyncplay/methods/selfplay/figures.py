@@ -56,6 +56,16 @@ class LearnFigures(Part):
     device_share: Annotated[float, Figure("gauge", "share", "device trains", "{:.0%}".format)] = 0.0
     """Share of the time in which the device trains."""
 
+    shortened: Annotated[
+        int, Figure("counter", "searches", "cut short", count, line="{:,} searches cut short", hides_zero=True)
+    ] = 0
+    """Searches of finished games that ended early because their tree was full, since the run was started."""
+
+    unrecorded: Annotated[
+        int, Figure("counter", "decisions", "unrecorded", count, line="{:,} policies not recorded", hides_zero=True)
+    ] = 0
+    """Decisions of finished games whose policy found no space, since the run was started."""
+
     rows: int = 0  # trained on, each as often as it was drawn
     micro_rows: int = 0  # of the parts in which a step goes to the device
     device_s: float = 0.0  # time that the device spent on training

@@ -14,6 +14,7 @@ from asyncplay.wire.messages import (
     Ints,
     Longs,
     Message,
+    Small,
     UnitResult,
     rows_flaw,
 )
@@ -38,6 +39,8 @@ class Game(UnitResult):
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
     values: FloatRows  # [n, P], entry k for the seat k places to the left of the one that decided; -1 to 1
+    shortened: Small = 0  # searches that ended early because their tree was full
+    unrecorded: Small = 0  # decisions whose policy found no space
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)

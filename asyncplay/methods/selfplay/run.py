@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from asyncplay import rng
@@ -114,6 +114,7 @@ class SelfplayRun:
             log.error("%s", line)
             say(f"warning: {line}")
         self._games_before = stored.kept.games
+        self._shortened = self._unrecorded = 0
 
     async def run(self) -> None:
         """Play and learn until the engine ends; everything is saved whatever ended it."""
@@ -147,13 +148,14 @@ class SelfplayRun:
 
     def figures(self) -> Figures:
         stats, backend = self.engine.evaluator.stats(), self.choice.best.backend
+        learning = replace(self.trainer.stats(), shortened=self._shortened, unrecorded=self._unrecorded)
         return Figures(
             name="rows",
             total=stats.rows,
             unit="games",
             units=self.engine.ledger.books.done,
             workers=tuple(self.engine.supervisor.stats()),
-            parts=(stats, self.trainer.stats(), self.recorder.stats()),
+            parts=(stats, learning, self.recorder.stats()),
             results=tuple(
                 Result(f"vs {name}", result.score, result.low, result.high, result.points)
                 for name, result in self._arena.state.results.items()
@@ -233,6 +235,7 @@ class SelfplayRun:
 
     def _take(self, game: Game) -> None:
         """Train on a game that is stored."""
+        self._shortened, self._unrecorded = self._shortened + game.shortened, self._unrecorded + game.unrecorded
         if len(game.features):
             self.trainer.add(examples_of(game, self.shape.players))
 
