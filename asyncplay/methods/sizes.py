@@ -63,7 +63,19 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
     net = config.net
     planes = game.planes if net.kind == "resnet" else None
     seats = MOST_SEATS if net.kind == "blobnet" else game.players
-    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes)
+    board = planes is not None
+    return NetShape(
+        net.kind,
+        game.features,
+        game.actions,
+        seats,
+        net.width,
+        net.blocks,
+        planes=planes,
+        action_planes=game.action_planes if board else 0,
+        global_features=game.global_features if board else 0,
+        feature_scale=game.feature_scale,
+    )
 
 
 def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:

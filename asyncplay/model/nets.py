@@ -103,14 +103,36 @@ class PlanePolicy(nn.Module):
             yield self.others
 
 
+class Scale(nn.Module):
+    """Multiplies features by what the game says; no weights."""
+
+    def __init__(self, shape: NetShape) -> None:
+        super().__init__()
+        counts, factors = zip(*shape.feature_scale, strict=True)
+        self.factors = np.ones(shape.features, np.float32)
+        self.factors[: sum(counts)] = np.repeat(np.array(factors, np.float32), counts)
+
+    def forward(self, features: Tensor) -> Tensor:
+        return features * torch.from_numpy(self.factors).to(features)
+
+
 class ResNet(Net):
-    """A board of planes: a stem, ``blocks`` residual blocks of ``width`` channels, two heads."""
+    """A board of planes: a stem, ``blocks`` residual blocks of ``width`` channels, two heads.
+
+    Features that belong to no cell are added to every cell of the stem, by a layer of their own.
+    """
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         assert shape.planes is not None, "a resnet has planes"
+        self.scale = Scale(shape) if shape.feature_scale else None
+        self.n_cells, self.n_globals = shape.features - shape.global_features, shape.global_features
         self.fold = nn.Unflatten(1, shape.planes)
         self.stem = nn.Sequential(nn.Conv2d(shape.planes[0], shape.width, 3, padding=1), nn.ReLU())
+        if shape.global_features:
+            self.globals = nn.Sequential(
+                nn.Linear(shape.global_features, shape.width), nn.Unflatten(1, (shape.width, 1, 1))
+            )
         self.blocks = nn.Sequential(*[ResidualBlock(shape.width) for _ in range(shape.blocks)])
         if shape.action_planes:
             self.policy: PlanePolicy | nn.Sequential = PlanePolicy(shape)
@@ -132,7 +154,15 @@ class ResNet(Net):
         )
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        board = self.blocks(self.stem(self.fold(features)))
+        if self.scale is not None:
+            features = self.scale(features)
+        if self.n_globals:
+            convolution, relu = self.stem
+            cells = self.fold(torch.narrow(features, 1, 0, self.n_cells))
+            everywhere = self.globals(torch.narrow(features, 1, self.n_cells, self.n_globals))
+            board = self.blocks(relu(convolution(cells) + everywhere))
+        else:
+            board = self.blocks(self.stem(self.fold(features)))
         return self.policy(board), self.value(board)
 
     def silent_layers(self) -> Iterator[nn.Module]:

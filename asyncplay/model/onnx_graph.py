@@ -16,7 +16,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import fx, nn
 
-from asyncplay.model.nets import Net
+from asyncplay.model.nets import Net, Scale
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array
 
@@ -28,7 +28,7 @@ Nodes = list[onnx.NodeProto]
 
 def write_graph(net: Net, shape: NetShape) -> onnx.ModelProto:
     """The network without its weights, for any number of rows."""
-    traced = fx.symbolic_trace(net)
+    traced = fx.GraphModule(net, _Tracer().trace(net))
     nodes = [proto for node in traced.graph.nodes for proto in _write(node, traced)]
     graph = helper.make_graph(
         nodes,
@@ -38,6 +38,13 @@ def write_graph(net: Net, shape: NetShape) -> onnx.ModelProto:
     )
     opset = [helper.make_opsetid("", OPSET)]
     return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
+
+
+class _Tracer(fx.Tracer):
+    """Looks into our modules, but for those that are one operation."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        return isinstance(m, Scale) or super().is_leaf_module(m, module_qualified_name)
 
 
 def with_weights(model: onnx.ModelProto, weights: Mapping[str, Array]) -> bytes:
@@ -90,6 +97,12 @@ def _layer_norm(layer: Any, node: fx.Node, sources: list[str]) -> Nodes:
     return [helper.make_node("LayerNormalization", inputs, [_name(node)], axis=-1, epsilon=layer.eps)]
 
 
+def _scale(layer: Any, node: fx.Node, sources: list[str]) -> Nodes:
+    value = numpy_helper.from_array(layer.factors)
+    factors = helper.make_node("Constant", [], [f"{_name(node)}.factors"], value=value)
+    return [factors, helper.make_node("Mul", [*sources, factors.output[0]], [_name(node)])]
+
+
 def _weights(node: fx.Node) -> list[str]:
     return [f"{node.target}.weight", f"{node.target}.bias"]
 
@@ -132,6 +145,7 @@ _LAYERS: dict[type[nn.Module], Callable[[Any, fx.Node, list[str]], Nodes]] = {
     nn.Conv2d: _convolution,
     nn.LayerNorm: _layer_norm,
     nn.Unflatten: _unflatten,
+    Scale: _scale,
     nn.Flatten: _plain("Flatten"),
     nn.ReLU: _plain("Relu"),
     nn.Tanh: _plain("Tanh"),

@@ -25,11 +25,13 @@ class NetShape:
     blocks: int = 6  # hidden layers, residual blocks or encoder layers
     planes: tuple[int, int, int] | None = None  # resnet: how F folds into planes, rows, columns
     action_planes: int = 0  # resnet: the first actions are plane * cells + cell; 0 for no such order
+    global_features: int = 0  # resnet: the last of F, which belong to no cell
+    feature_scale: tuple[tuple[int, float], ...] = ()  # runs of (features, factor) to multiply by; 1 for the rest
 
     def __post_init__(self) -> None:
         if self.kind != "resnet":
             return
-        if self.planes is None or prod(self.planes) != self.features:
+        if self.planes is None or prod(self.planes) + self.global_features != self.features:
             raise AsyncplayError(f"a resnet folds its {self.features} features into planes, got {self.planes}")
         if self.action_planes * self.cells > self.actions:
             planes = f"{self.action_planes} action planes of {self.cells} cells"
@@ -56,6 +58,7 @@ class NetShape:
             return _dense(self.features, width) + 3 * width + self.blocks * layer + policy + value
         assert self.planes is not None, "a resnet has planes"
         trunk = _dense(9 * self.planes[0], width) + 2 * self.blocks * _dense(9 * width, width)
+        trunk += _dense(self.global_features, width) if self.global_features else 0
         value = _dense(width, VALUE_CHANNELS) + _dense(VALUE_CHANNELS * self.cells, VALUE_WIDTH)
         value += _dense(VALUE_WIDTH, self.players)
         if self.action_planes:
@@ -69,7 +72,7 @@ class NetShape:
     def n_activations(self) -> int:
         """About how many numbers a training step keeps for a row until its gradients are computed."""
         if self.kind == "resnet":
-            return 2 * (2 * self.blocks + 1) * self.cells * self.width
+            return 2 * (2 * self.blocks + 1) * self.cells * self.width + 2 * self.action_planes * self.cells
         return (2 if self.kind == "mlp" else 4 * FEED_FORWARD) * self.blocks * self.width
 
 

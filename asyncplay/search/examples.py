@@ -14,7 +14,6 @@ from asyncplay.games.kernels import Kernel, body, helper
 from asyncplay.games.spec import CHANCE_TURN, GameSpec
 from asyncplay.search.layout import CHANCE_STREAM, Array
 
-
 USUAL_LEGAL = 256  # legal actions of a row that there is space for at first
 
 

@@ -11,6 +11,18 @@ PLANES = NetShape("resnet", features=24, actions=39, players=3, width=8, blocks=
 ONLY_PLANES = NetShape(
     "resnet", features=24, actions=36, players=3, width=8, blocks=1, planes=(2, 3, 4), action_planes=3
 )
+GLOBALS = NetShape(
+    "resnet",
+    features=27,
+    actions=39,
+    players=3,
+    width=8,
+    blocks=1,
+    planes=(2, 3, 4),
+    action_planes=3,
+    global_features=3,
+    feature_scale=((12, 0.5), (12, 1.0), (2, 0.25)),
+)
 ENCODER = NetShape("blobnet", features=20, actions=9, players=4, width=16, blocks=2)
 BLOBNET = NetShape("blobnet", features=256, actions=52, players=8, width=256, blocks=6)
 """The reference network of Blob, with a value for each of eight seats."""
@@ -20,6 +32,7 @@ SHAPES = {
     "resnet": BOARD,
     "planes": PLANES,
     "only planes": ONLY_PLANES,
+    "globals": GLOBALS,
     "blobnet": ENCODER,
 }
 

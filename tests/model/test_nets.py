@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from model_cases import BLOBNET, BOARD, ENCODER, MLP, ONLY_PLANES, PLANES, SHAPES, shaken
+from model_cases import BLOBNET, BOARD, ENCODER, GLOBALS, MLP, ONLY_PLANES, PLANES, SHAPES, shaken
 from torch import nn
 
 from asyncplay.errors import AsyncplayError
@@ -70,6 +70,15 @@ def test_a_row_has_the_same_answer_alone_and_in_company(shape):
     together, alone = net(features), net(features[4:5])
     torch.testing.assert_close(together[0][4:5], alone[0], rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(together[1][4:5], alone[1], rtol=1e-5, atol=1e-6)
+
+
+def test_features_of_no_cell_reach_every_cell_and_all_are_scaled_first():
+    """Behind the stem: relu(convolution of the scaled planes + a layer of the scaled others)."""
+    net, features = randomised(GLOBALS), torch.rand(2, 27)
+    scaled = features * torch.tensor([0.5] * 12 + [1.0] * 12 + [0.25, 0.25, 1.0])
+    planes, others = scaled[:, :24].reshape(2, 2, 3, 4), net.globals[0](scaled[:, 24:])
+    stem = torch.relu(net.stem[0](planes) + others[:, :, None, None])
+    torch.testing.assert_close(net(features)[1], net.value(net.blocks(stem)))
 
 
 def test_an_mlp_is_what_its_formula_says():
