@@ -80,7 +80,7 @@ def test_a_game_that_is_too_large_is_refused(monkeypatch):
 
 def test_a_synthetic_tree_is_a_game_like_others():
     """Its best responses are found and it is solved: infosets, parents and cells fit each other."""
-    game = grow(deals=3, depth=4, actions=3)
+    game = grow(deals=3, depth=4, actions=3, seed=0)
     sampler = Sampler(game, SamplerSettings(), seed=1)
     uniform = exploitability(game, average_policy(game, sampler.table))
     sampler.run(0, 20_000)
