@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from asyncplay import cli, games
+from asyncplay.bench import search
+from asyncplay.bench.loads import bench_config
 from asyncplay.config.loading import load
 from asyncplay.config.sections import Config
 from asyncplay.methods.game_options import lay_over
@@ -19,6 +21,7 @@ from asyncplay.rundir.layout import read_config
 from asyncplay.rundir.resume import write_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"
+MAY_COMPILE = pytest.mark.timeout(400)  # kernels, where they are not in the cache
 HELPS = (["games"], ["eval"], ["bench", "search"], ["bench", "workers"], ["bench", "selfplay"], ["bench", "cfr"])
 
 
@@ -244,6 +247,7 @@ def test_a_match_is_refused_in_a_game_that_the_network_does_not_fit(options, wan
     assert files_of(blob_run) == before
 
 
+@MAY_COMPILE
 def test_a_match_is_played_with_the_options_that_the_network_fits(blob_run, monkeypatch, capsys):
     """A round of one card brings each seat 0, 10 or 11 points; one of two cards brings more."""
     played, play = [], evaluate.play
@@ -273,6 +277,7 @@ def kuhn_run(tmp_path: Path, capsys) -> Path:
     return tmp_path / "kuhn-run"
 
 
+@MAY_COMPILE
 def test_a_run_keeps_its_options(kuhn_run, capsys):
     """It may be told what it has; what would make another game of it is refused, and nothing changes."""
     resume = ("--resume", str(kuhn_run), "--iters", "60", "--headless")
@@ -306,6 +311,31 @@ def test_a_default_that_is_said_is_no_change_of_a_run(begun, capsys, tmp_path):
     assert line_about(train("cards=4", flags=("--resume", "run")), capsys) == (
         "--option cards=4: run is of blob with cards=5; leave it out or train a new run"
     )
+
+
+@pytest.mark.parametrize("name", ["search", "workers", "selfplay", "cfr"])
+def test_every_bench_with_a_game_hands_its_options_on_and_shows_them(name, monkeypatch, capsys):
+    monkeypatch.setattr(f"asyncplay.bench.{name}.measure", lambda *, option, **rest: {"given": option})
+    words = ["cards=3", "trump=none"]
+    assert told(capsys, *bench(name, "blob", *words)) == {"given": words, "options": "cards=3 trump=none"}
+    assert told(capsys, *bench(name, "blob")) == {"given": None}
+
+
+def test_the_load_of_a_bench_has_the_options_of_the_game():
+    config = bench_config("blob", "sim", option=["players=3", "cards=2"], learns=True)
+    assert config.game.options == {"players": 3, "cards": 2}
+    assert load_game(config).players == 3
+    assert bench_config("blob", "sim").game.options == {}
+
+
+def test_a_search_is_measured_in_the_game_with_the_options_chosen(monkeypatch):
+    searched: list[int] = []
+    monkeypatch.setattr(
+        "asyncplay.bench.search._Player.__init__", lambda self, spec, load: searched.append(spec.players)
+    )
+    monkeypatch.setattr("asyncplay.bench.search._Player.play_for", lambda self, seconds: 1.0)
+    assert search.measure("blob", option=["players=7"])["sims_per_s"] == 1.0
+    assert searched == [7]
 
 
 def test_the_facts_of_a_game_are_those_with_the_options_chosen(capsys):
