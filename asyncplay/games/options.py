@@ -38,11 +38,9 @@ class GameOption:
     within: tuple[float, float] | By | None = None  # least and most, of a number
     choices: tuple[str, ...] | By | None = None  # of a word
 
-    def allows(self, value: object, chosen: Mapping[str, Value]) -> bool:
+    def allows(self, value: Any, chosen: Mapping[str, Value]) -> bool:
         """Whether this option can have the value; ``chosen``: those listed before."""
-        if self.kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not self.kind:  # True is no 1
+        if type(value) not in ((int, float) if self.kind is float else (self.kind,)):  # True is no 1
             return False
         if self.within is not None:
             least, most = settle(self.within, chosen)
@@ -138,7 +136,10 @@ def _read(text: str, kind: type[Value]) -> Value:
 
 def _brief(value: object) -> str:
     """A value on one line of bounded length."""
-    text = as_text(value) if isinstance(value, bool) else " ".join(str(value).split())
+    if type(value) is int and abs(value) >= 10**MOST_LETTERS:
+        text = hex(value)  # Python refuses to write thousands of decimal digits
+    else:
+        text = as_text(value) if isinstance(value, bool) else " ".join(str(value).split())
     if not text:
         return "empty"
     return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 3]}..."

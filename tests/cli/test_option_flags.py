@@ -189,7 +189,10 @@ def test_options_go_over_those_of_the_file_and_are_written_down_with_their_types
     assert read_config(tmp_path / "run").game == config.game
 
 
-@pytest.mark.parametrize("text", ["{crads = 3}", "{cards = true}", "{cards = 3.0}", '{trump = "x"}', "{whole = 1}"])
+@pytest.mark.parametrize(
+    "text",
+    ["{crads = 3}", "{cards = true}", "{cards = 3.0}", f"{{cards = 0x{'f' * 5000}}}", '{trump = "x"}', "{whole = 1}"],
+)
 def test_options_of_a_file_are_checked_by_the_same_declarations(text, begun, capsys, tmp_path):
     (tmp_path / "some.toml").write_text(f'[game]\nname = "blob"\noptions = {text}\n')
     assert re.match(

@@ -111,6 +111,11 @@ def test_defaults_fill_what_is_left_out():
             {"stack": float("nan")},
             "option stack of boards is nan, must be a number from 20.0 to 250.0 with board=small",
         ),
+        ({"stack": 10**400}, "option stack of boards is 0x"),
+        (
+            {"players": -(16**5000)},
+            "option players of boards is -0x1000000000000000000000000000000000..., must be a whole",
+        ),
         ({"stack": True}, "option stack of boards is true, must be a number from"),
         ({"stack": "10"}, "option stack of boards is 10, must be a number from"),
         ({"players": True}, "option players of boards is true, must be a whole number from 2 to 4"),
