@@ -5,12 +5,13 @@ that whatever slows the machine down slows both; the ratio is the median over ne
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any, TypedDict
 
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.options import check, unknown
 from asyncplay.solve.cfr import VARIANTS, Walker
 from asyncplay.solve.exact import exploitability
 from asyncplay.solve.flat import FlatGame
@@ -18,7 +19,11 @@ from asyncplay.solve.flatten import flatten
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import Table, average_policy
 
-OPENSPIEL_GAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "liarsdice": "liars_dice"}
+OPENSPIEL_GAMES = {
+    "kuhn": "kuhn_poker(players={players})",
+    "leduc": "leduc_poker(players={players})",
+    "liarsdice": "liars_dice(dice_sides={faces})",
+}
 SAMPLING_GOALS, FULL_WALK_GOAL = (0.1, 0.05, 0.02), 0.001
 WINDOWS, WINDOW_S, LIMIT_S = 40, 0.05, 30.0
 STEP_GROWTH = 1.1  # NashConv is looked at, off the clock, each time this many more iterations are done
@@ -36,12 +41,13 @@ class SolveSpeed(TypedDict):
     cfr_plus_seconds_to: dict[str, float | None]
 
 
-def measure(game: str = "leduc") -> SolveSpeed:
+def measure(game: str = "leduc", *, option: Sequence[str] | None = None) -> SolveSpeed:
     """Race, then solve."""
     if game not in OPENSPIEL_GAMES:
-        raise AsyncplayError(f"--game {game}: known are {', '.join(OPENSPIEL_GAMES)}")
-    flat = flatten(games.load(game))
-    ours, theirs = _Ours(flat), _Theirs(OPENSPIEL_GAMES[game])
+        raise AsyncplayError(f"--game: {unknown('game to race in', game, tuple(OPENSPIEL_GAMES))}")
+    chosen = check(game, games.declared(game), games.parse_options(game, option or ()))
+    flat = flatten(games.load(game, chosen))
+    ours, theirs = _Ours(flat), _Theirs(OPENSPIEL_GAMES[game].format_map(chosen))
     for side in (ours, theirs):
         side.run_for(WINDOW_S * 4)
     pairs = [(ours.run_for(WINDOW_S), theirs.run_for(WINDOW_S)) for _ in range(WINDOWS)]

@@ -1,10 +1,14 @@
 """The load each game is measured under: one configuration a game, the same for every bench."""
 
+from collections.abc import Sequence
+
 from asyncplay import games
 from asyncplay.config.loading import load
 from asyncplay.config.sections import Config
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.options import unknown
 from asyncplay.games.spec import no_ending
+from asyncplay.methods.game_options import lay_over
 
 LOADS: dict[str, dict[str, dict[str, str]]] = {
     "blob": {
@@ -27,11 +31,19 @@ LOADS: dict[str, dict[str, dict[str, str]]] = {
 SOON_ROWS, NEVER_ROWS = "256", str(2**40)  # before these have come, nothing is trained
 
 
-def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = False, **more: dict[str, str]) -> Config:
-    """Play is never held back, whatever the learner does, and no arena takes a part of the device. ``more``: further
-    keys by section."""
+def bench_config(
+    game: str,
+    backend: str,
+    *,
+    option: Sequence[str] | None = None,
+    workers: int = 0,
+    learns: bool = False,
+    **more: dict[str, str],
+) -> Config:
+    """Play is never held back, whatever the learner does, and no arena takes a part of the device. ``option``: of the
+    game, KEY=VALUE; ``more``: further keys by section."""
     if game not in LOADS:
-        raise AsyncplayError(f"--game {game}: there is no load for it; known are {', '.join(LOADS)}")
+        raise AsyncplayError(f"--game: {unknown('game with a load to measure', game, tuple(LOADS))}")
     sections = LOADS[game] | {
         "game": {"name": game} | LOADS[game].get("game", {}),
         "device": {"backend": backend},
@@ -42,4 +54,4 @@ def bench_config(game: str, backend: str, *, workers: int = 0, learns: bool = Fa
     config = load(None, {name: sections.get(name, {}) | more.get(name, {}) for name in sections | more})
     if (most := config.search.exact_decisions) and games.load(game).kernels.ending is no_ending:
         raise AsyncplayError(f"--exact-decisions {most}: {game} works no endings out; leave it away")
-    return config
+    return lay_over(config, option or ())

@@ -1,11 +1,13 @@
 """How fast trees, rules and encoding are by themselves: the network is a constant."""
 
 import time
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
 
 from asyncplay import games
+from asyncplay.games.spec import GameSpec
 from asyncplay.search.group import Group, make_settings
 
 GAMES_A_GROUP = 256
@@ -20,12 +22,15 @@ class SearchSpeed(TypedDict):
     sims_per_s: float
 
 
-def measure(game: str = "connect4", *, seconds: float = 3.0, **load: int) -> SearchSpeed:
+def measure(
+    game: str = "connect4", *, option: Sequence[str] | None = None, seconds: float = 3.0, **load: int
+) -> SearchSpeed:
     """Play on one core with uniform priors and values of 0.
 
     The best of ten windows counts: what slows a window down are other processes.
     """
-    player = _Player(game, {"simulations": 32} | LOADS.get(game, {}) | load)
+    spec = games.load(game, games.parse_options(game, option or ()))
+    player = _Player(spec, {"simulations": 32} | LOADS.get(game, {}) | load)
     player.play_for(seconds / WINDOWS)
     return {"game": game, "sims_per_s": max(player.play_for(seconds / WINDOWS) for _ in range(WINDOWS))}
 
@@ -33,8 +38,7 @@ def measure(game: str = "connect4", *, seconds: float = 3.0, **load: int) -> Sea
 class _Player:
     """A group that plays for ever; games that end are followed by the next seed."""
 
-    def __init__(self, game: str, load: dict[str, int]) -> None:
-        spec = games.load(game)
+    def __init__(self, spec: GameSpec, load: dict[str, int]) -> None:
         self._group = Group(spec, make_settings(spec, **load), GAMES_A_GROUP)
         self._values = np.zeros((self._group.sizes.rows, spec.players), np.float32)
         legal = np.arange(spec.max_legal + 1, dtype=np.float32)

@@ -10,7 +10,7 @@ of it, the rest are medians of its windows. The learner is off for ``share_of_li
 import asyncio
 import math
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -50,15 +50,21 @@ class Session(NamedTuple):
 
 
 def measure(
-    game: str = "connect4", backend: str = "auto", *, exact_decisions: str | None = None, host_ms: float = 0.1
+    game: str = "connect4",
+    backend: str = "auto",
+    *,
+    option: Sequence[str] | None = None,
+    exact_decisions: str | None = None,
+    host_ms: float = 0.1,
 ) -> dict[str, Any]:
     """``exact_decisions``: instead of the load's; ``host_ms``: of the simulated accelerator, which is backend sim."""
     search = {} if exact_decisions is None else {"exact_decisions": exact_decisions}
     if backend == "sim":
-        return simulated.measure(game, search, host_ms=host_ms)
-    config = bench_config(game, backend, search=search)
+        return simulated.measure(game, search, option=option, host_ms=host_ms)
+    config = bench_config(game, backend, option=option, search=search)
     alone = run_loop(_watch(config, _one_round))
-    learning = run_loop(_watch(bench_config(game, backend, learns=True, search=search), _first_windows))
+    learning_config = bench_config(game, backend, option=option, learns=True, search=search)
+    learning = run_loop(_watch(learning_config, _first_windows))
     played = total(pair.window for pair in alone.pairs)
     return {
         "game": game,

@@ -4,6 +4,7 @@ Only the device is simulated: its answers are hashes, there when such a GPU woul
 are to be called simulated.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from asyncplay.bench.loads import bench_config
@@ -17,14 +18,19 @@ SECONDS = 20.0
 
 
 def measure(
-    game: str = "blob", search: dict[str, str] | None = None, *, host_ms: float = 0.1, seconds: float = SECONDS
+    game: str = "blob",
+    search: dict[str, str] | None = None,
+    *,
+    option: Sequence[str] | None = None,
+    host_ms: float = 0.1,
+    seconds: float = SECONDS,
 ) -> dict[str, Any]:
     """``share_of_device_max``: of what the device does when every batch is full. ``search``: keys other than the load
     has them."""
     if host_ms < 0:
         raise AsyncplayError(f"--host-ms {host_ms}: must be at least 0")
     device = {"sim_host_ms": str(host_ms), "sim_rows_per_s": str(ROWS_PER_S)}
-    config = bench_config(game, "sim", device=device, search=search or {})
+    config = bench_config(game, "sim", option=option, device=device, search=search or {})
     tally = run_loop(play_rounds(config, seconds))
     max_rows, fixed_s = config.batch.max_rows, config.device.sim_device_ms / 1000
     device_max = max_rows / (fixed_s + max_rows / ROWS_PER_S)

@@ -15,6 +15,7 @@ from typing import Any
 
 from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
+from asyncplay.config.sections import Config
 from asyncplay.engine.loop import run_loop
 
 COUNTS = (1, 2, 4, 8, 16)
@@ -22,10 +23,16 @@ LEARN_S, WINDOW_S, SETTLE_S = 15.0, 0.5, 0.3  # short windows: within seconds th
 
 
 def measure(
-    game: str = "connect4", backend: str = "auto", *, counts: Sequence[int] = COUNTS, rounds: int
+    game: str = "connect4",
+    backend: str = "auto",
+    *,
+    option: Sequence[str] | None = None,
+    counts: Sequence[int] = COUNTS,
+    rounds: int,
 ) -> dict[str, Any]:
     """A row for each number of workers; ``of_best_with_fewer`` is 1 for the first."""
-    rates = run_loop(_measure(game, backend, counts, rounds))
+    configs = [bench_config(game, backend, option=option, workers=workers) for workers in counts]
+    rates = run_loop(_measure(configs, rounds))
     figures = [_middle(turn[place] / statistics.mean(turn) for turn in rates) for place in range(len(counts))]
     rows = []
     for place, (workers, figure) in enumerate(zip(counts, figures, strict=True)):
@@ -42,15 +49,12 @@ def _middle(figures: Iterable[float]) -> float:
     return statistics.mean(ordered[quarter : len(ordered) - quarter])
 
 
-async def _measure(game: str, backend: str, counts: Sequence[int], rounds: int) -> list[list[float]]:
+async def _measure(configs: Sequence[Config], rounds: int) -> list[list[float]]:
     """Each run's rows/s in each round; every other round goes the other way, so that a drift favours no run."""
     rates: list[list[float]] = []
     with ExitStack() as places:
-        folders = [Path(places.enter_context(tempfile.TemporaryDirectory())) for _ in counts]
-        runs = [
-            Watched(bench_config(game, backend, workers=workers), folder)
-            for workers, folder in zip(counts, folders, strict=True)
-        ]
+        folders = [Path(places.enter_context(tempfile.TemporaryDirectory())) for _ in configs]
+        runs = [Watched(config, folder) for config, folder in zip(configs, folders, strict=True)]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(run.neural.run()) for run in runs]
             for run in runs:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
-from asyncplay.cli.kinds import Count, MaybeKey, MaybeVersion, Milliseconds, Seconds, Seed
+from asyncplay.cli.kinds import Count, MaybeKey, MaybeOptions, MaybeVersion, Milliseconds, Seconds, Seed
 from asyncplay.cli.tables import show
 
 
@@ -35,6 +35,7 @@ class Bench(NamedTuple):
 
 JSON = Option("json", bool, False)
 GAME = Option("game", str, "connect4")
+OPTION = Option("option", MaybeOptions, None, "An option of the game, such as players=3; repeatable.")
 BACKEND = Option("backend", str, "auto")
 BENCHES = (
     Bench("wire", "What a row costs the coordinator: decoded, queued, batched and answered."),
@@ -46,12 +47,12 @@ BENCHES = (
     Bench(
         "search",
         "Tree, rules and encoding alone: simulations/s of one core with a constant network.",
-        (GAME,),
+        (GAME, OPTION),
     ),
     Bench(
         "workers",
         "The same games in flight, split over 1, 2, 4, 8 and 16 workers.",
-        (GAME, BACKEND, Option("rounds", Count, 60, "How often each number of workers gets its turn.")),
+        (GAME, OPTION, BACKEND, Option("rounds", Count, 60, "How often each number of workers gets its turn.")),
     ),
     Bench(
         "store",
@@ -63,6 +64,7 @@ BENCHES = (
         "Self-play with real processes against the model's own forward limit, learner off and on.",
         (
             GAME,
+            OPTION,
             BACKEND._replace(
                 help="auto, torch, onnx-fp32 or onnx-int8; "
                 "or sim: an accelerator simulated after a GPU of the middle range."
@@ -87,7 +89,7 @@ BENCHES = (
     Bench(
         "cfr",
         "Iterations/s of sampled solving beside open_spiel's, and seconds until NashConv is small; one core.",
-        (Option("game", str, "leduc", "kuhn, leduc or liarsdice."),),
+        (Option("game", str, "leduc", "kuhn, leduc or liarsdice."), OPTION),
     ),
     Bench(
         "console",
@@ -137,7 +139,9 @@ def make_command(bench: Bench) -> Callable[..., int]:
         given = signature.bind(*words, **options)
         given.apply_defaults()
         as_json = given.arguments.pop("json")
-        return show(import_module(f"asyncplay.bench.{bench.name}").measure(**given.arguments), as_json=as_json)
+        result = import_module(f"asyncplay.bench.{bench.name}").measure(**given.arguments)
+        chosen = given.arguments.get("option")
+        return show(result | {"options": " ".join(chosen)} if chosen else result, as_json=as_json)
 
     command.__doc__, command.__signature__ = bench.help, signature  # type: ignore[attr-defined]
     return command

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from asyncplay.cli.kinds import MaybeCount, MaybeSeed, MaybeVersion
+from asyncplay.cli.kinds import MaybeCount, MaybeOptions, MaybeSeed, MaybeVersion
 
 
 def evaluate(
@@ -12,6 +12,7 @@ def evaluate(
     games: MaybeCount = None,
     simulations: MaybeCount = None,
     version: MaybeVersion = None,
+    option: MaybeOptions = None,
     seed: MaybeSeed = None,
     json: bool = False,
 ) -> int:
@@ -30,11 +31,14 @@ def evaluate(
         For each decision of ours; 64 unless you say otherwise.
     version
         Which weights play; without it, the latest.
+    option
+        An option of the game other than the run's own, such as trump=spades; repeatable. What the network or the
+        table does not fit is refused.
     """
     from asyncplay.cli.tables import show
     from asyncplay.engine.loop import run_loop
     from asyncplay.rating import evaluate as rating
 
     words = {"against": against, "games": games, "simulations": simulations, "version": version, "seed": seed}
-    question = rating.Question.of(run, words)
+    question = rating.Question.of(run, words, options=option or ())
     return show(run_loop(rating.evaluate(question)), as_json=json)

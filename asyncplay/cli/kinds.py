@@ -46,6 +46,8 @@ def _checked(read: Callable[[str], float | None], wanted: str) -> Parameter:
     return Parameter(converter=convert)
 
 
+MaybeOptions = Annotated[list[str] | None, Parameter(metavar="KEY=VALUE", negative=())]
+"""Options of the game; the game checks them."""
 MaybeKey = Annotated[str | None, Parameter(metavar="INT")]
 """The value of a key of the configuration; the configuration checks it."""
 Count = Annotated[int, whole(1, MOST)]

@@ -39,6 +39,7 @@ def explain(error: CycloptsError | AsyncplayError, train: App) -> str:
         return str(error)
     known = {option.partition(".")[2]: option for option in reversed(dashed)}
     known |= {option.removeprefix("--"): option for option in (*dashed, *options)}
+    known["options"] = "--option"  # game.options is a table, which no flag can hold
     near = [known[word] for word in difflib.get_close_matches(name.removeprefix("--"), known, n=1, cutoff=0.75)]
     hint = f"did you mean {near[0]}? A" if near else "a"
     return f"{name} is no known option; {hint} key of the configuration is --SECTION.KEY VALUE"

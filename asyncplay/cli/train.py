@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from asyncplay.cli.kinds import MaybeKey
+from asyncplay.cli.kinds import MaybeKey, MaybeOptions
 from asyncplay.errors import AsyncplayError
 
 Settings = Annotated[dict[str, str], Parameter(help="Any key of the configuration, as --SECTION.KEY VALUE.")]
@@ -16,6 +16,7 @@ def train(
     *,
     run: Path | None = None,
     resume: Path | None = None,
+    option: MaybeOptions = None,
     headless: bool = False,
     json_lines: bool = False,
     detach: bool = False,
@@ -37,6 +38,9 @@ def train(
         The folder of the run; by default runs/GAME-TIME.
     resume
         Go on with the run in this folder, by its own configuration and what flags change of it.
+    option
+        An option of the game, such as players=3, over those of the configuration; repeatable. asyncplay games NAME
+        lists what a game has.
     headless
         Plain lines instead of the live console.
     json_lines
@@ -60,6 +64,7 @@ def train(
     from asyncplay.cli.display import Showing
     from asyncplay.cli.shortcuts import as_typed, lay_over, seconds
     from asyncplay.config.loading import find, load
+    from asyncplay.methods import game_options
 
     shortcuts = {
         "time-budget": None if time_budget is None else seconds("--time-budget", time_budget),
@@ -74,10 +79,11 @@ def train(
         counted = "iters" if iters is not None else "games" if games is not None else None
         if resume is None:
             chosen = load(training.DEFAULT_CONFIG if config is None else find(config), settings)
+            chosen = game_options.lay_over(chosen, option or ())
             return training.train(chosen, run_dir=run, showing=showing, counted=counted)
         if config is not None or run is not None:
             raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
-        return training.go_on(resume, settings, showing=showing, counted=counted)
+        return training.go_on(resume, settings, option or (), showing=showing, counted=counted)
 
 
 def list_keys() -> str:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.loop import run_loop
 from asyncplay.engine.method import Method
 from asyncplay.errors import AsyncplayError, RunFailed, leaves
-from asyncplay.methods import preflight
+from asyncplay.methods import game_options, preflight
 from asyncplay.methods.choice import make_run
 from asyncplay.monitor import address
 from asyncplay.monitor.log_tail import LogTail
@@ -31,7 +31,7 @@ from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 from asyncplay.rundir import detach, resume
 from asyncplay.rundir.folder import RunFolder
-from asyncplay.rundir.layout import CONFIG, LOG, check_places
+from asyncplay.rundir.layout import CONFIG, LOG, check_places, read_config
 from asyncplay.rundir.log import LogFile
 from asyncplay.rundir.resume import Resumed
 
@@ -59,9 +59,13 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing, counted: st
     return _detach(folder, ["train", str(folder / CONFIG), "--run", str(folder)], showing)
 
 
-def go_on(folder: Path, flags: Overrides, *, showing: Showing, counted: str | None = None) -> int:
-    """Go on with the run in ``folder``, flags laid over its configuration."""
+def go_on(
+    folder: Path, flags: Overrides, options: Sequence[str], *, showing: Showing, counted: str | None = None
+) -> int:
+    """Go on with the run in ``folder``, flags laid over its configuration; ``options`` may say only what it has."""
     resume.require(folder)
+    if options:
+        game_options.require_same(read_config(folder, flags), options, str(folder))
     with _opened(folder, "--resume") as log_file:
         past = resume.read(folder, flags)
         preflight.require(past.config, counted)

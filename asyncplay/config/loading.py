@@ -210,7 +210,7 @@ def _wanted(item: Any) -> str:
     if "expected" in context:
         return str(context["expected"])
     nouns = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
-    nouns |= {"dict": "a table, which only a file can hold", "model": "a section"}
+    nouns |= {"dict": "a table, which only a file can hold; a flag is --option KEY=VALUE", "model": "a section"}
     return nouns.get(item["type"].partition("_")[0], str(item["msg"]))
 
 

@@ -74,7 +74,7 @@ def save(folder: Path, snapshot: Checkpoint, keep: CheckpointSettings = DEFAULT)
     draft.rename(folder / f"{number:06d}")
     disk.sync(folder)
     *older, _ = numbers(folder)
-    recent = set(older[len(older) + 1 - keep.keep_last :])
+    recent = set(older[max(0, len(older) + 1 - keep.keep_last) :])
     for old in older:
         if old not in recent and not (keep.keep_every and old % keep.keep_every == 0):
             (folder / f"{old:06d}").rename(folder / DISCARDED)

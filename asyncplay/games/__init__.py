@@ -1,17 +1,18 @@
 """The rules: a module or folder for each game, all behind the contract of spec.py.
 
-A game's module has a function ``spec(**options) -> GameSpec``; ``load`` imports it.
+A game's module has ``OPTIONS``, which declares its options, and a function ``spec`` that takes them all by name and
+returns a GameSpec; ``load`` imports it.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asyncplay.errors import AsyncplayError
+from asyncplay.games import options as declarations
+from asyncplay.games.options import GameOption, Value
 
 if TYPE_CHECKING:  # importing spec.py imports numba, which a list of names does not need
     from asyncplay.games.spec import GameSpec
@@ -21,17 +22,23 @@ NAMES = ("blob", "connect4", "kuhn", "leduc", "liarsdice", "tictactoe")
 
 def load(name: str, options: Mapping[str, object] | None = None) -> GameSpec:
     """Return a game by name; nothing is compiled yet. An unknown name or option is the user's mistake."""
+    chosen = declarations.check(name, declared(name), options or {})
+    spec: GameSpec = _module(name).spec(**chosen)
+    return spec
+
+
+def declared(name: str) -> tuple[GameOption, ...]:
+    """The options of a game."""
+    options: tuple[GameOption, ...] = _module(name).OPTIONS
+    return options
+
+
+def parse_options(name: str, words: Sequence[str]) -> dict[str, Value]:
+    """Options of a game that were typed as KEY=VALUE; ``load`` says whether it can have these values."""
+    return declarations.parse(name, declared(name), words)
+
+
+def _module(name: str) -> Any:
     if name not in NAMES:
-        raise AsyncplayError(_unknown("game", name, NAMES))
-    build = import_module(f"asyncplay.games.{name}").spec
-    known = tuple(inspect.signature(build).parameters)
-    for option in options or {}:
-        if option not in known:
-            raise AsyncplayError(_unknown(f"option of {name}", option, known))
-    return build(**(options or {}))
-
-
-def _unknown(what: str, value: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(value, known, 1, cutoff=0.0)
-    listed = f"known are {', '.join(known)}" if known else "it has none"
-    return f"{value!r} is no {what}" + (f", did you mean {near[0]!r}? {listed}" if near else f": {listed}")
+        raise AsyncplayError(declarations.unknown("game", name, NAMES))
+    return import_module(f"asyncplay.games.{name}")

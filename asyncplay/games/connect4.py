@@ -11,11 +11,13 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, helper, kernel
+from asyncplay.games.options import GameOption
 from asyncplay.games.spec import GAME_OVER, GameSpec, Symmetries, board_symmetries
 
 STATE_WORDS, DECISIONS, RESULT = 4, 2, 3
 GOING_ON, WON, DRAWN = 0, 1, 2
 COLUMNS, ROWS, CELLS, COLUMN_BITS = 7, 6, 42, 7
+OPTIONS: tuple[GameOption, ...] = ()
 BOTTOM_ROW = sum(1 << (COLUMN_BITS * column) for column in range(COLUMNS))
 EVERY_BYTE = sum(1 << (8 * column) for column in range(COLUMNS))
 

@@ -4,15 +4,16 @@ The seats take turns. After the first bet each of the other seats either calls i
 highest card of the seats that bet wins the pot; without a bet it is the highest of all. State as in dealt.py.
 """
 
-from asyncplay.errors import AsyncplayError
 from asyncplay.games import dealt
 from asyncplay.games import spec as contract
 from asyncplay.games.dealt import DECISIONS, HANDS, HISTORY, MAX_PLAYERS, PLAYERS, hands_are_out, note
 from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.options import GameOption
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 
 PASS, BET = 0, 1
 NOBODY = -1
+OPTIONS = (GameOption("players", int, 2, "Seats at the table.", within=(2, MAX_PLAYERS)),)
 
 
 @helper
@@ -71,10 +72,8 @@ def returns(rules, state, gains):
 KERNELS = dealt.kernels("kuhn", to_move=to_move, legal=legal, play=play, returns=returns)
 
 
-def spec(players: int = 2) -> GameSpec:
+def spec(*, players: int) -> GameSpec:
     """Kuhn's poker for so many players."""
-    if not 2 <= players <= MAX_PLAYERS:
-        raise AsyncplayError(f"kuhn is for 2 to {MAX_PLAYERS} players, not {players}")
     return dealt.make_spec(
         KERNELS,
         players=players,

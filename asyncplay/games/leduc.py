@@ -8,11 +8,11 @@ state: as in dealt.py, then ROUNDS finished, STAKES (what staying in costs beyon
 round, CALLS since the last of them, FOLDS, SEAT to move, and by seat PAID beyond the ante and FOLDED.
 """
 
-from asyncplay.errors import AsyncplayError
 from asyncplay.games import dealt
 from asyncplay.games import spec as contract
 from asyncplay.games.dealt import HANDS, MAX_PLAYERS, OWN, PLAYERS, hands_are_out, note, upcard
 from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.options import GameOption
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 
 FOLD, CALL, RAISE = 0, 1, 2
@@ -23,6 +23,7 @@ MAX_ROUNDS, MAX_RAISES, SUITS, ANTE = 2, 2, 2, 1
 RAISE_OF_FIRST_ROUND = 2  # doubled in the second
 MAX_DECISIONS = {2: 8, 3: 14}
 ABOVE_ALL_RANKS = 100
+OPTIONS = (GameOption("players", int, 2, "Seats at the table.", within=(min(MAX_DECISIONS), max(MAX_DECISIONS))),)
 
 
 @helper
@@ -119,10 +120,8 @@ def returns(rules, state, gains):
 KERNELS = dealt.kernels("leduc", to_move=to_move, legal=legal, play=play, returns=returns)
 
 
-def spec(players: int = 2) -> GameSpec:
+def spec(*, players: int) -> GameSpec:
     """Leduc poker for two or three."""
-    if players not in MAX_DECISIONS:
-        raise AsyncplayError(f"leduc is for 2 or 3 players, not {players}")
     most_paid = ANTE + MAX_RAISES * RAISE_OF_FIRST_ROUND * 3
     return dealt.make_spec(
         KERNELS,

@@ -5,15 +5,16 @@ Each bid is higher than the last; the highest face stands for any. Instead of bi
 last bid a lie (the last action): the player who is wrong loses 1 to the other. State as in dealt.py.
 """
 
-from asyncplay.errors import AsyncplayError
 from asyncplay.games import dealt
 from asyncplay.games import spec as contract
 from asyncplay.games.dealt import ACTIONS, DECISIONS, HANDS, HISTORY, HISTORY_ROOM, VALUES, hands_are_out, note
 from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.options import GameOption
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 
 PLAYERS, NO_BID = 2, -1
 MAX_FACES = (HISTORY_ROOM - 1) // PLAYERS
+OPTIONS = (GameOption("faces", int, 6, "Faces of a die; the highest stands for any.", within=(2, MAX_FACES)),)
 
 
 @helper
@@ -76,10 +77,8 @@ def returns(rules, state, gains):
 KERNELS = dealt.kernels("liarsdice", to_move=to_move, legal=legal, play=play, returns=returns)
 
 
-def spec(faces: int = 6) -> GameSpec:
+def spec(*, faces: int) -> GameSpec:
     """Liar's dice with dice of so many faces."""
-    if not 2 <= faces <= MAX_FACES:
-        raise AsyncplayError(f"the dice of liarsdice have 2 to {MAX_FACES} faces, not {faces}")
     return dealt.make_spec(
         KERNELS,
         players=PLAYERS,

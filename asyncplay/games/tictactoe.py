@@ -10,11 +10,13 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, helper, kernel
+from asyncplay.games.options import GameOption
 from asyncplay.games.spec import GAME_OVER, GameSpec, Symmetries, board_symmetries
 
 STATE_WORDS, DECISIONS, RESULT = 4, 2, 3
 GOING_ON, WON, DRAWN = 0, 1, 2
 CELLS, SIDE = 9, 3
+OPTIONS: tuple[GameOption, ...] = ()
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 
 

@@ -8,8 +8,8 @@ from asyncplay import machine as memory
 from asyncplay.config.sections import Config
 from asyncplay.errors import ConfigError
 from asyncplay.machine import usable_cores
-
-LOADS = ("synthetic", "forest")  # made to measure; they are no games and say themselves what they cannot do
+from asyncplay.methods import game_options
+from asyncplay.methods.game_options import SYNTHETIC_LOAD, SYNTHETIC_TREE
 
 
 def require(config: Config, counted: str | None = None) -> None:
@@ -23,13 +23,14 @@ def require(config: Config, counted: str | None = None) -> None:
     from asyncplay.methods import sizes  # numba loads here, not on --help
 
     machine = sizes.Machine(usable_cores(), memory.at_hand())
-    if config.game.name == "synthetic":
+    if config.game.name == SYNTHETIC_LOAD:
         sizes.require_load(config, machine)
-    if config.game.name in LOADS:
+    if config.game.name == SYNTHETIC_LOAD or config.solve.method != "off":
+        game_options.settled(config)
         return
+    if config.game.name == SYNTHETIC_TREE:
+        raise ConfigError(f"game.name is {SYNTHETIC_TREE}, which has a table and no search; set solve.method")
     game = games.load(config.game.name, config.game.options)
-    if config.solve.method != "off":
-        return
     from asyncplay.search import entries
 
     entries.declared(game)

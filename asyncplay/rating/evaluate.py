@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from asyncplay.engine.evaluator import Endpoint
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
 from asyncplay.machine import usable_cores
+from asyncplay.methods import game_options
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
 from asyncplay.methods.selfplay.network import choose_backend, load_game, load_weights, open_model
@@ -43,15 +44,16 @@ class Question(NamedTuple):
     simulations: int = 64
     version: int | None = None  # None: the latest
     seed: int = 0
+    options: Sequence[str] = ()  # of the game, KEY=VALUE, other than the run's own
 
     @classmethod
-    def of(cls, run: Path, words: Mapping[str, Any]) -> "Question":
-        """From the options of the command line, None where one was left out. A run that solves plays no match."""
+    def of(cls, run: Path, words: Mapping[str, Any], *, options: Sequence[str] = ()) -> "Question":
+        """From the flags of the command line, None where one was left out. A run that solves plays no match."""
         said = {name: value for name, value in words.items() if value is not None}
         if said and solved.config_of(run) is not None:
-            options = ", ".join(f"--{name}" for name in said)
-            raise AsyncplayError(f"{options}: {run} is solved by table and plays no match; leave it out")
-        return cls(run, **said)
+            flags = ", ".join(f"--{name}" for name in said)
+            raise AsyncplayError(f"{flags}: {run} is solved by table and plays no match; leave it out")
+        return cls(run, **said, options=options)
 
 
 class Brain(NamedTuple):
@@ -66,9 +68,15 @@ async def evaluate(question: Question) -> dict[str, Any]:
     """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
     that solves by table how far it is from equilibrium."""
     if (solving := solved.config_of(question.run)) is not None:
+        game_options.require_same(solving, question.options, f"the table of {question.run}")
         return solved.measure(question.run, solving)
-    config, shape = read_run(question.run)
+    trained, shape = read_run(question.run)
+    config = game_options.lay_over(trained, question.options)
     game = load_game(config)
+    if net_shape(config, game) != shape:
+        before, now = game_options.difference(trained, config)
+        told = f"--option {now}: the network of {question.run} is of {game.name} with {before}"
+        raise AsyncplayError(f"{told} and does not fit; leave it out or train a new run")
     hero = question.version if question.version is not None else versions(question.run)[-1]
     match = _match(config, game, question)
     models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if is_version(question.against) else {})
@@ -93,7 +101,7 @@ async def evaluate(question: Question) -> dict[str, Any]:
     if result.points:  # of more than two seats: the score is a margin in points
         mean = sum(result.points) / len(result.points)
         figures |= {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}
-    return figures
+    return figures | ({"options": " ".join(question.options)} if question.options else {})
 
 
 def read_run(run: Path) -> tuple[Config, NetShape]:

@@ -10,21 +10,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.errors import AsyncplayError
+from asyncplay.games.options import By, GameOption
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve.flat import NO_ENTRY, NODE, OUTCOME, WORLD, Flat, FlatGame
 
 PLAYERS = 2
-MAX_NODES = 100_000_000
+MAX_NODES, MAX_DEPTH = 100_000_000, 1_000
 
 
-def grow(deals: int = 50, depth: int = 11, actions: int = 3, seed: int = 0) -> FlatGame:
+def depth_range(deals: int, actions: int) -> tuple[int, int]:
+    """Of forests that have at most MAX_NODES nodes."""
+    depth, width, nodes = 0, deals, deals * actions
+    while nodes <= MAX_NODES and depth < MAX_DEPTH:
+        depth, width = depth + 1, width * (actions - 1)
+        nodes += width * actions
+    return 1, depth
+
+
+OPTIONS = (
+    GameOption("deals", int, 50, "Outcomes of the one chance turn.", within=(1, MAX_NODES // 2)),
+    GameOption("actions", int, 3, "Of every decision.", within=By(lambda deals: (2, MAX_NODES // deals), ("deals",))),
+    GameOption("depth", int, 11, "Decisions of the longest game.", within=By(depth_range, ("deals", "actions"))),
+    GameOption("seed", int, 0, "Of the payoffs.", within=(0, 2**62 - 1)),
+)
+
+
+def grow(*, deals: int, depth: int, actions: int, seed: int) -> FlatGame:
     """Return the game: ``deals * (actions - 1) ** level`` infosets at each level above ``depth``, numbered by level."""
-    if deals < 1 or depth < 1 or actions < 2:
-        raise AsyncplayError(f"a forest of {deals} deals, depth {depth} and {actions} actions cannot be grown")
     widths = [deals * (actions - 1) ** level for level in range(depth)]  # decisions of each level
-    if sum(widths) * actions > MAX_NODES:
-        raise AsyncplayError(f"a forest of {sum(widths) * actions:,} nodes is too large, at most {MAX_NODES:,}")
     tree, infosets = _tree([width // deals for width in widths], actions), np.arange(sum(widths))
     decides, shifts = tree["n"] > 0, np.arange(deals, dtype=np.uint64) * np.uint64(len(tree))
     levels = [infosets[start:stop].reshape(deals, -1) for start, stop in pairwise(np.cumsum([0, *widths]))]

@@ -38,7 +38,7 @@ def test_a_young_run_is_the_same_each_time():
 
 def test_a_forest_is_a_game_that_can_be_solved():
     """Two deals, three decisions deep; sampling comes near to what exact values say cannot be improved."""
-    game = grow(deals=2, depth=3, actions=3)
+    game = grow(deals=2, depth=3, actions=3, seed=0)
     assert (game.n_infosets, game.n_entries, game.n_histories) == (14, 42, 1 + 2 + 42)
     assert game.flat.parents.tolist() == [-1] * 6 + [1, 1, 2, 2, 4, 4, 5, 5]
     sampler = Sampler(game, SamplerSettings(), 1)

@@ -1,9 +1,12 @@
 """The race against open_spiel, with short windows: what it reports, not how fast it is."""
 
+import pyspiel
 import pytest
 
+from asyncplay import games
 from asyncplay.bench import cfr
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.options import check
 
 
 def test_it_reports_both_rates_and_the_time_to_each_goal(monkeypatch):
@@ -20,6 +23,20 @@ def test_it_reports_both_rates_and_the_time_to_each_goal(monkeypatch):
     assert min(found["asyncplay_it_s"], found["pyspiel_it_s"], found["nodes_per_s"]) > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("kuhn", {}), ("kuhn", {"players": 4}), ("leduc", {"players": 3}), ("liarsdice", {}), ("liarsdice", {"faces": 3})],
+)
+def test_both_sides_play_the_game_with_the_options_chosen(name, options):
+    spec = games.load(name, options)
+    chosen = check(name, games.declared(name), options)
+    theirs = pyspiel.load_game(cfr.OPENSPIEL_GAMES[name].format_map(chosen))
+
+    assert theirs.num_players() == spec.players
+    assert theirs.num_distinct_actions() == spec.actions
+    assert theirs.max_chance_outcomes() == spec.max_outcomes
+
+
 def test_a_goal_that_is_not_met_in_time_has_no_time(monkeypatch):
     monkeypatch.setattr(cfr, "LIMIT_S", 0.0)
 
@@ -27,5 +44,7 @@ def test_a_goal_that_is_not_met_in_time_has_no_time(monkeypatch):
 
 
 def test_other_games_are_refused():
-    with pytest.raises(AsyncplayError, match="--game chess: known are kuhn, leduc, liarsdice"):
+    with pytest.raises(
+        AsyncplayError, match=r"'chess' is no game to race in, did you mean .* known are kuhn, leduc, liars"
+    ):
         cfr.measure("chess")

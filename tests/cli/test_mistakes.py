@@ -165,7 +165,7 @@ FOLDERS = [
     (["runs", "/nowhere"], "/nowhere: no such folder"),
     (["report", "/nowhere"], "/nowhere/run.sqlite: there is no store"),
     (["tune", "/nowhere"], "/nowhere: no such run folder"),
-    (["bench", "cfr", "--game", "chess"], "--game chess: known are kuhn, leduc, liarsdice"),
+    (["bench", "cfr", "--game", "chess"], "--game: 'chess' is no game to race in, did you mean"),
     (["bench", "search", "--game", "kuhn"], "kuhn has no tree search"),
 ]
 

@@ -281,7 +281,10 @@ def test_a_number_of_thousands_of_digits_is_one_line(file):
         ("[train]\ninterval_s = false", "train.interval_s is False, must be a number"),
         ("[batch]\ntimeout_ms = true", "batch.timeout_ms is True, must be a number"),
         ("[game]\nname = true", "game.name is True, must be text"),
-        ("[game]\noptions = 3", "game.options is 3, must be a table, which only a file can hold"),
+        (
+            "[game]\noptions = 3",
+            "game.options is 3, must be a table, which only a file can hold; a flag is --option KEY=VALUE",
+        ),
     ],
 )
 def test_a_value_of_another_kind_is_no_number(file, text, told):

@@ -132,6 +132,14 @@ def test_keeping_one_keeps_the_newest(tmp_path):
     assert checkpoint.numbers(tmp_path) == [3]
 
 
+@pytest.mark.parametrize("keep_last", [4, 5, 9])
+def test_as_many_of_the_newest_stay_as_are_to_be_kept(keep_last, tmp_path):
+    """With every number of checkpoints, also while there are fewer."""
+    for step in range(1, 12):
+        checkpoint.save(tmp_path, snapshot(step), CheckpointSettings(keep_last=keep_last))
+        assert checkpoint.numbers(tmp_path) == list(range(max(1, step + 1 - keep_last), step + 1))
+
+
 @pytest.mark.parametrize("name", ["draft", "discarded"])
 def test_what_a_cut_short_save_left_is_no_checkpoint_and_does_not_stop_the_next(tmp_path, name):
     checkpoint.save(tmp_path, snapshot(1))

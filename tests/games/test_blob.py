@@ -202,11 +202,11 @@ def deal_the_same(ours: Desk, theirs: pyspiel.State) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"players": 2}, "players of blob is 2, must be 3 to 8"),
-        ({"players": 8, "cards": 7}, "cards of blob is 7, must be 1 to 6 with 8 players"),
+        ({"players": 2}, "players of blob is 2, must be a whole number from 3 to 8"),
+        ({"players": 8, "cards": 7}, "cards of blob is 7, must be a whole number from 1 to 6 with players=8"),
         ({"cards": 2.5}, "cards of blob is 2.5, must be a whole number"),
-        ({"dealer": 4}, "dealer of blob is 4, must be a seat 0 to 3, or -1 for any"),
-        ({"trump": "stars"}, "trump of blob is 'stars', must be one of any, spades"),
+        ({"dealer": 4}, "dealer of blob is 4, must be a whole number from -1 to 3 with players=4"),
+        ({"trump": "stars"}, "trump of blob is stars, must be one of any, spades"),
     ],
 )
 def test_options_out_of_range_are_named(options, complaint):

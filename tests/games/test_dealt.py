@@ -66,9 +66,9 @@ def test_random_games_of_leduc_poker_for_three_are_the_same():
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("kuhn", {"players": 5}, "kuhn is for 2 to 4 players, not 5"),
-        ("leduc", {"players": 4}, "leduc is for 2 or 3 players, not 4"),
-        ("liarsdice", {"faces": 1}, "the dice of liarsdice have 2 to 11 faces, not 1"),
+        ("kuhn", {"players": 5}, "option players of kuhn is 5, must be a whole number from 2 to 4"),
+        ("leduc", {"players": 4}, "option players of leduc is 4, must be a whole number from 2 to 3"),
+        ("liarsdice", {"faces": 1}, "option faces of liarsdice is 1, must be a whole number from 2 to 11"),
     ],
 )
 def test_options_out_of_range_are_refused(name, options, words):

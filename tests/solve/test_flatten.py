@@ -14,7 +14,7 @@ from asyncplay.solve.flat import NO_ENTRY, WORLD, FlatGame
 from asyncplay.solve.flatten import flatten
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy
-from asyncplay.solve.synthetic_tree import grow
+from asyncplay.solve.synthetic_tree import MAX_NODES, depth_range, grow
 
 
 def histories(game: FlatGame) -> list[tuple[np.void, int]]:
@@ -80,7 +80,7 @@ def test_a_game_that_is_too_large_is_refused(monkeypatch):
 
 def test_a_synthetic_tree_is_a_game_like_others():
     """Its best responses are found and it is solved: infosets, parents and cells fit each other."""
-    game = grow(deals=3, depth=4, actions=3)
+    game = grow(deals=3, depth=4, actions=3, seed=0)
     sampler = Sampler(game, SamplerSettings(), seed=1)
     uniform = exploitability(game, average_policy(game, sampler.table))
     sampler.run(0, 20_000)
@@ -89,3 +89,15 @@ def test_a_synthetic_tree_is_a_game_like_others():
     assert game.n_infosets == 3 * (1 + 2 + 4 + 8)
     assert uniform.values.sum() == pytest.approx(0.0)
     assert solved.nash_conv < 0.05 * uniform.nash_conv
+
+
+@pytest.mark.parametrize(("deals", "actions"), [(50, 3), (1, 3), (7, 12), (1_000_000, 100), (50_000_000, 2)])
+def test_a_forest_is_as_deep_as_its_nodes_allow(deals, actions):
+    """By the sum over the levels, which the range of the option does not use."""
+
+    def nodes(depth: int) -> int:
+        return sum(deals * (actions - 1) ** level * actions for level in range(depth))
+
+    least, most = depth_range(deals, actions)
+    assert least == 1
+    assert nodes(most) <= MAX_NODES < nodes(most + 1)

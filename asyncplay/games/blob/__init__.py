@@ -8,7 +8,6 @@ from math import comb
 
 import numpy as np
 
-from asyncplay.errors import AsyncplayError
 from asyncplay.games.blob import layout
 from asyncplay.games.blob.encode import FEATURES, encode, key
 from asyncplay.games.blob.endings import ending
@@ -16,11 +15,32 @@ from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_m
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
 from asyncplay.games.kernels import Kernels
+from asyncplay.games.options import By, GameOption
 from asyncplay.games.spec import GameSpec, no_symmetries
 
 TRUMPS = {"any": layout.ANY, "spades": 0, "hearts": 1, "clubs": 2, "diamonds": 3, "none": layout.NO_TRUMP}
 FEWEST_PLAYERS, MOST_CARDS = 3, 13
 VALUE_SCALE = 2 / layout.HIGHEST_SCORE
+
+
+def card_range(players: int) -> tuple[int, int]:
+    """Of what each player may be dealt."""
+    return 1, min(MOST_CARDS, layout.CARDS // players)
+
+
+OPTIONS = (
+    GameOption("players", int, 4, "Seats at the table.", within=(FEWEST_PLAYERS, layout.MAX_PLAYERS)),
+    GameOption("cards", int, 5, "Dealt to each player in the first round.", within=By(card_range, ("players",))),
+    GameOption("whole", bool, False, "A whole game, down to one card and up again, instead of a single round."),
+    GameOption(
+        "dealer",
+        int,
+        layout.ANY,
+        "The seat that deals a single round; -1 draws it.",
+        within=By(lambda players: (layout.ANY, players - 1), ("players",)),
+    ),
+    GameOption("trump", str, "any", "The trumps of a single round; any draws them.", choices=tuple(TRUMPS)),
+)
 
 KERNELS = Kernels(
     name="blob",
@@ -37,11 +57,8 @@ KERNELS = Kernels(
 )
 
 
-def spec(
-    *, players: int = 4, cards: int = 5, whole: bool = False, dealer: int = layout.ANY, trump: str = "any"
-) -> GameSpec:
+def spec(*, players: int, cards: int, whole: bool, dealer: int, trump: str) -> GameSpec:
     """A single round of ``cards`` cards, dealer and trump drawn unless set; or a whole game that starts with them."""
-    _check(players, cards, dealer, trump)
     sizes = round_sizes(players, cards) if whole else [cards]
     return GameSpec(
         name="blob",
@@ -78,19 +95,3 @@ def _rules(players: int, sizes: list[int], *, is_whole: bool, dealer: int, trump
     options = [players, sizes[0], int(is_whole), dealer, trump, len(sizes), most_points]
     row = range(layout.BINOMIAL_ROW)
     return np.array([*options, *(comb(n, k) for n in row for k in row)], np.int64)
-
-
-def _check(players: int, cards: int, dealer: int, trump: str) -> None:
-    whole_numbers = {"players": players, "cards": cards, "dealer": dealer}
-    for name, value in whole_numbers.items():
-        if type(value) is not int:
-            raise AsyncplayError(f"option {name} of blob is {value!r}, must be a whole number")
-    if not FEWEST_PLAYERS <= players <= layout.MAX_PLAYERS:
-        raise AsyncplayError(f"option players of blob is {players}, must be 3 to 8")
-    most = min(MOST_CARDS, layout.CARDS // players)
-    if not 1 <= cards <= most:
-        raise AsyncplayError(f"option cards of blob is {cards}, must be 1 to {most} with {players} players")
-    if not layout.ANY <= dealer < players:
-        raise AsyncplayError(f"option dealer of blob is {dealer}, must be a seat 0 to {players - 1}, or -1 for any")
-    if trump not in TRUMPS:
-        raise AsyncplayError(f"option trump of blob is {trump!r}, must be one of {', '.join(TRUMPS)}")

@@ -121,7 +121,7 @@ def test_idle_workers_are_warned_of_when_the_batch_is_too_small_and_only_then(tm
 
 
 def test_what_does_not_fit_into_memory_is_refused_with_a_number_of_workers_that_fits():
-    game = grow(deals=10, depth=6)
+    game = grow(deals=10, depth=6, actions=3, seed=0)
     two, three = memory_needed(game, 2), memory_needed(game, 3)
     assert three - two > 32 * game.n_entries
     assert "630 infosets" in check_memory(game, 3, three)
