@@ -164,6 +164,12 @@ def pack(record: Record) -> bytes:
     )
 
 
+def most_packed_bytes(n_actions: int, n_rows: int, n_entries: int) -> int:
+    """Of a record with these lengths, whatever its actions are."""
+    lengths = (n_actions, n_rows, n_rows, n_rows, n_rows, n_entries, n_entries)
+    return _HEAD.size + sum(length * dtype.itemsize for length, dtype in zip(lengths, _PACKED[4], strict=True))
+
+
 def unpack(data: bytes) -> Record:
     """The record; RecordDamaged says what is wrong with the bytes."""
     if len(data) < _HEAD.size:

@@ -15,6 +15,7 @@ from annotated_types import Ge, Gt, Le, Lt
 MOST_S = 1_000_000_000  # thirty years: loops add it to their clocks
 MOST_UNITS = 1 << 40  # units beyond are those of benches
 MOST_STEPS = 1_000_000_000
+MOST_MB = 1 << 30
 MOST_ROWS = 1 << 40  # how many fit into memory is checked by methods/sizes.py
 
 
@@ -130,6 +131,9 @@ class SearchSettings:
     cache_positions: Annotated[int, Ge(0), Le(MOST_ROWS)] = 0
     """Answers each worker remembers, so that nothing is asked twice of the same weights; inline pools keep none."""
 
+    cache_mb: Annotated[int, Ge(0), Le(MOST_MB)] = 0
+    """Most megabytes of them in each worker; what does not fit is not remembered; 0 reckons it from the free memory."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetSettings:
@@ -209,6 +213,9 @@ class ReplaySettings:
     capacity_rows: Annotated[int, Ge(1), Le(MOST_ROWS)] = 10_000_000
     """Most rows of the window."""
 
+    capacity_mb: Annotated[int, Ge(0), Le(MOST_MB)] = 0
+    """Most megabytes of the window, whatever its rows; 0 reckons it from the free memory."""
+
     half_life_rows: Annotated[float, Ge(0), Le(MOST_ROWS)] = 0.0
     """A row this much older is drawn half as often; 0 draws all alike."""
 
@@ -245,6 +252,9 @@ class StoreSettings:
 
     queue_games: Annotated[int, Ge(1), Le(1_000_000)] = 4096
     """With so many games waiting no new ones are begun until half of them are stored."""
+
+    queue_mb: Annotated[int, Ge(0), Le(MOST_MB)] = 0
+    """With so many megabytes of games waiting workers are not read from; 0 reckons it from the free memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -339,6 +349,9 @@ class PoolSettings:
     ] = 0
     """How many; 0 means one for each usable core."""
 
+    message_mb: Annotated[int, Ge(0), Le(4_095)] = 0
+    """Most megabytes of one message from a worker, a finished game for example; 0 reckons it from the free memory."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchSettings:
@@ -358,6 +371,9 @@ class BatchSettings:
 
     max_queued_rows: Annotated[int, Ge(1), Le(MOST_ROWS)] = 65_536
     """With more rows than this inside, workers are not read from until half of them are gone."""
+
+    max_queued_mb: Annotated[int, Ge(0), Le(MOST_MB)] = 0
+    """The same in megabytes; 0 reckons it from the free memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -177,8 +177,4 @@ class Dispatcher:
             self.fill(member)
 
     def _reply(self, member: Member, ask: Ask, answer: Answer) -> None:
-        try:
-            member.answer(ask, answer, self._clock())
-        except WireError as error:  # it asked for more than a frame can answer
-            assert member.link is not None, "a worker that asks has a link"
-            member.link.refuse(str(error))
+        member.answer(ask, answer, self._clock())

@@ -3,20 +3,24 @@
 import asyncio
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from asyncplay.config.live import LiveSettings
 from asyncplay.data.store import Store
 from asyncplay.engine.dispatch import Dispatcher
-from asyncplay.engine.evaluator import Endpoint, Evaluator, Thinkers
+from asyncplay.engine.evaluator import Endpoint, Evaluator
+from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.lane import Lane
 from asyncplay.engine.ledger import Ledger
+from asyncplay.engine.live import Thinkers
 from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Patience, Supervisor
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.engine.work import UnitWork, Work
 from asyncplay.pools.link import Pool
 from asyncplay.rundir.folder import RunFolder
+from asyncplay.wire.messages import MOST_MESSAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class QueueLimits:
 
     hard_cap_s: float = 0.05
     max_queued_rows: int = 65_536
+    max_queued_bytes: int = MOST_MESSAGE_BYTES
+    message_bytes: int = MOST_MESSAGE_BYTES  # of one message from a worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +79,22 @@ class Engine:
             self.lane,
             hard_cap_s=math.inf if is_lockstep else limits.hard_cap_s,
             max_queued_rows=limits.max_queued_rows,
+            max_queued_bytes=limits.max_queued_bytes,
             depth=depth,
             thinkers=self._thinkers,
-            on_full=self._pause_reading,
+            on_full=partial(self._pause_reading, "queue"),
         )
         self.dispatcher = Dispatcher(self.evaluator, on_death=on_death)
         self.recorder: GameRecorder | None = None
         if storage is not None:
             assert isinstance(work, UnitWork), "only results of single units can be stored"
             parts = (storage.folder, storage.store, storage.limits, self.dispatcher, work)
-            self.recorder = GameRecorder(*parts, is_lockstep=is_lockstep)
+            on_full = partial(self._pause_reading, "store")
+            self.recorder = GameRecorder(*parts, is_lockstep=is_lockstep, on_full=on_full)
         self.dispatcher.add(work, self.recorder)
-        self.supervisor = Supervisor(pool, workers, self.dispatcher, patience, say=say)
+        message_bytes = limits.message_bytes
+        self.supervisor = Supervisor(pool, workers, self.dispatcher, patience, message_bytes=message_bytes, say=say)
+        self._full: set[str] = set()  # what has no room for what workers send
         self._halt = asyncio.Event()
         settings.listen(self._settings_changed)
 
@@ -122,8 +132,15 @@ class Engine:
         if workers is not None and workers != self.supervisor.workers:
             self.supervisor.resize(workers)
 
-    def _pause_reading(self, is_full: bool) -> None:
-        self.supervisor.pause(is_full)
+    def stats(self) -> BatchFigures:
+        """The queue's figures, with what the pipes know."""
+        return replace(self.evaluator.stats(), joined=self.supervisor.joined)
+
+    def _pause_reading(self, who: str, is_full: bool) -> None:
+        was_paused = bool(self._full)
+        self._full = self._full | {who} if is_full else self._full - {who}
+        if bool(self._full) != was_paused:
+            self.supervisor.pause(is_full)
 
     def _thinkers(self, now_s: float) -> Thinkers:
         return self.supervisor.thinkers(-math.inf if self._is_lockstep else now_s)  # no worker is late before all time

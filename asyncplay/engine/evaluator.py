@@ -14,23 +14,19 @@ from asyncplay.engine import firing
 from asyncplay.engine.bounds import MOST_FEATURE, is_sound
 from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.lane import Lane, Task
+from asyncplay.engine.live import Thinkers
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.stats import Histogram
-from asyncplay.wire.messages import Answer, Ask
+from asyncplay.wire.messages import MOST_MESSAGE_BYTES, Answer, Ask
 
+MB = 1 << 20
+NOBODY = Thinkers(0, 0.0)
 LEAD = 2.0  # times the host's own share of a launch: late costs the device, early only a few rows
 
 Reply = Callable[[Answer], None]
 Launch = Callable[[Positions], Callable[[], Estimates]]
-
-
-class Thinkers(NamedTuple):
-    """Who may still ask before anybody is answered."""
-
-    slots: int  # live ones that think
-    left_s: float  # until the last of them leaves the live set if it stays silent
 
 
 @dataclass(slots=True, frozen=True)
@@ -57,6 +53,11 @@ class _Request:
     def rows(self) -> int:
         return len(self.ask.features)
 
+    @property
+    def n_bytes(self) -> int:
+        """That are held until its last row is in a batch."""
+        return self.ask.features.nbytes + self.ask.legal.nbytes + self.ask.offsets.nbytes
+
 
 class _Part(NamedTuple):
     """Rows first .. last - 1 of a request, in a batch."""
@@ -70,8 +71,9 @@ class Evaluator:
     """Answers position queries in batches; a source of the lane.
 
     Lifetime: as long as the lane runs. Order: rows go out in order of arrival, a batch asks one model. Limit:
-    with more than ``max_queued_rows`` inside, ``on_full(True)`` asks that nobody is read from until half of
-    them are gone. End: a worker that is still waiting when the run ends is told to stop by other means.
+    with more than ``max_queued_rows`` or ``max_queued_bytes`` inside, ``on_full(True)`` asks that nobody is read from
+    until half of them are gone; meanwhile nobody is waited for. End: a worker that is still waiting when the run ends
+    is told to stop by other means.
     """
 
     def __init__(
@@ -82,16 +84,18 @@ class Evaluator:
         *,
         hard_cap_s: float,
         max_queued_rows: int,
+        max_queued_bytes: int = MOST_MESSAGE_BYTES,
         depth: int = 1,
         thinkers: Callable[[float], Thinkers] = lambda now_s: Thinkers(0, 0.0),
         on_full: Callable[[bool], None] = lambda is_full: None,
     ) -> None:
         self._settings, self._tuner, self._lane = settings, tuner, lane
-        self._hard_cap_s, self._max_queued_rows, self._depth = hard_cap_s, max_queued_rows, depth
+        self._hard_cap_s, self._depth = hard_cap_s, depth
+        self._max_queued_rows, self._max_queued_bytes = max_queued_rows, max_queued_bytes
         self._thinkers, self._on_full = thinkers, on_full
         self._endpoints: dict[int, Endpoint] = {}
         self._queues: dict[int, deque[_Request]] = {}
-        self._rows = 0
+        self._rows = self._bytes = 0
         self._rows_per_slot = 1.0
         self._is_full = False
         self._unsent_slots = 0  # answered, but the answer is not on its way yet
@@ -99,7 +103,7 @@ class Evaluator:
         self._free_at_s = 0.0
         self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
         self._done_rows = self._done_batches = 0
-        self._asked_rows = self._extra_rows = self._spared_rows = 0
+        self._asked_rows = self._extra_rows = self._spared_rows = self._uncached_rows = 0
         self._batch_rows, self._wait_s = Histogram(), Histogram()
         settings.listen(self._settings_changed)
         lane.attach(self, share=1.0)
@@ -114,11 +118,13 @@ class Evaluator:
         self._count_waiting(now_s)
         is_busy = bool(self._in_flight) and now_s < self._free_at_s - self._lead_s()
         is_foreseen = is_busy and self._rows > 0  # then the lane has its alarm set for the next batch
-        self._queues.setdefault(ask.model, deque()).append(_Request(owner, ask, now_s, reply))
-        self._add_rows(len(ask.features))
+        request = _Request(owner, ask, now_s, reply)
+        self._queues.setdefault(ask.model, deque()).append(request)
+        self._count(request.rows, request.n_bytes)
         self._asked_rows += len(ask.features)
         self._extra_rows += ask.extra
         self._spared_rows += ask.spared
+        self._uncached_rows += ask.uncached
         self._rows_per_slot += 0.1 * (len(ask.features) / ask.slots - self._rows_per_slot)
         if not is_foreseen:
             self.wake()
@@ -130,9 +136,9 @@ class Evaluator:
     def forget(self, owner: int) -> None:
         """Drop what ``owner`` has queued: it is gone and waits no more."""
         for model, requests in self._queues.items():
-            kept = deque(request for request in requests if request.owner != owner)
-            self._add_rows(sum(r.rows - r.taken for r in kept) - sum(r.rows - r.taken for r in requests))
-            self._queues[model] = kept
+            gone = [request for request in requests if request.owner == owner]
+            self._queues[model] = deque(request for request in requests if request.owner != owner)
+            self._count(sum(r.taken - r.rows for r in gone), -sum(r.n_bytes for r in gone))
         self.wake()
 
     def reset(self) -> None:
@@ -145,9 +151,11 @@ class Evaluator:
             asked_rows=self._asked_rows,
             extra_rows=self._extra_rows,
             spared_rows=self._spared_rows,
+            uncached_rows=self._uncached_rows,
             batches=self._done_batches,
             device_s=self._lane.busy_s(self),
             queued_rows=self._rows,
+            queued_mb=self._bytes / MB,
             batch_rows=self._batch_rows,
             wait_s=self._wait_s,
             fixed_s=self._tuner.fixed_s,
@@ -168,7 +176,7 @@ class Evaluator:
         n_rows = sum(part.last - part.first for part in parts)
         for part in parts:
             self._wait_s.add(now_s - part.request.arrived_s)
-        self._add_rows(-n_rows)
+        self._count(-n_rows, -sum(part.request.n_bytes for part in parts if part.last == part.request.rows))
         self._restart_waiting(now_s)
         expected_s = self._tuner.fixed_s + self._tuner.per_row_s * n_rows
         self._free_at_s = (self._free_at_s if self._in_flight else now_s) + expected_s
@@ -206,7 +214,7 @@ class Evaluator:
 
     def _view(self, requests: deque[_Request], now_s: float, running: int) -> firing.QueueView:
         self._count_waiting(now_s)
-        thinkers, free_in_s = self._thinkers(now_s), 0.0
+        thinkers, free_in_s = NOBODY if self._is_full else self._thinkers(now_s), 0.0
         if running:
             free_in_s = max(self._free_at_s - now_s, 0.0) if running < self._depth else math.inf
         return firing.QueueView(
@@ -261,12 +269,14 @@ class Evaluator:
                 self._unsent_slots -= part.request.ask.slots
                 part.request.reply(_answer(part.request))
 
-    def _add_rows(self, n_rows: int) -> None:
+    def _count(self, n_rows: int, n_bytes: int) -> None:
         self._rows += n_rows
-        limit = self._max_queued_rows // 2 if self._is_full else self._max_queued_rows
-        if (self._rows > limit) != self._is_full:
-            self._is_full = not self._is_full
-            self._on_full(self._is_full)
+        self._bytes += n_bytes
+        share = 2 if self._is_full else 1
+        is_over = self._rows > self._max_queued_rows // share or self._bytes > self._max_queued_bytes // share
+        if is_over != self._is_full:
+            self._is_full = is_over
+            self._on_full(is_over)
 
     def _count_waiting(self, now_s: float) -> None:
         self._waited_row_s += self._rows * (now_s - self._since_s)

@@ -81,6 +81,17 @@ class BatchFigures(Part):
     ] = 0.0
     """Share of the rows wanted by searches that the workers' evaluation caches answered."""
 
+    queued_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
+    """Megabytes of the rows that wait for a batch; beyond batch.max_queued_mb workers are not read from."""
+
+    uncached_rows: Annotated[
+        int, Figure("counter", "rows", "not remembered", count, line="no room in caches {:,}", hides_zero=True)
+    ] = 0
+    """Answers that the workers' evaluation caches had no room for, see search.cache_mb."""
+
+    joined: Annotated[int, Figure("counter", "messages", "in parts", count, hides_zero=True)] = 0
+    """Messages of workers, finished games for example, that were longer than a frame and came in parts."""
+
     rows: int = 0  # answered
     batches: int = 0
     device_s: float = 0.0  # time that the device spent on them
@@ -149,6 +160,9 @@ class StoreFigures(Part):
 
     queued: Annotated[int, Figure("gauge", "games", "queued", count)] = 0
     """Games that wait for their commit."""
+
+    queued_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
+    """Megabytes of games that wait for their commit or to be counted; at store.queue_mb workers are not read from."""
 
     trouble: Annotated[str, Figure("alarm", "", line="store: {}", hides_zero=True)] = ""
     """Why nothing can be stored now; empty while all is well."""

@@ -73,6 +73,7 @@ class Ledger:
         self._numbers: Iterator[int] = counter(1)
         self._returned: deque[Piece] = deque()
         self._open: dict[int, _Open] = {}
+        self._of: dict[int, dict[int, _Open]] = {}  # by worker: its open jobs
         self._tester: int | None = None
 
     def restore(self, done: NDArray[np.int64]) -> None:
@@ -149,7 +150,7 @@ class Ledger:
 
     def outstanding(self, worker: int) -> int:
         """Return how many units ``worker`` has under way."""
-        return sum(job.n_left for job in self._open.values() if job.worker == worker)
+        return sum(job.n_left for job in self._of.get(worker, {}).values())
 
     def issue(self, worker: int, count: int, numbers: Iterator[int] | None = None) -> tuple[int, Piece] | None:
         """Return a job number and at most ``count`` units for ``worker``, or None where there is nothing for it.
@@ -167,7 +168,7 @@ class Ledger:
                 piece = piece._replace(size=count)
             self.books.reissued += piece.size
             return self._book(worker, piece, numbers)
-        is_on_trial = any(job.piece.deaths for job in self._open.values() if job.worker == worker)
+        is_on_trial = any(job.piece.deaths for job in self._of.get(worker, {}).values())
         if is_busy and (is_on_trial or self._is_tester(worker)):
             return None
         limits = [limit for limit in (self._total, self._barrier) if limit is not None]
@@ -231,12 +232,12 @@ class Ledger:
         """
         if self._tester == worker:
             self._tester = None
-        mine = [number for number, job in self._open.items() if job.worker == worker]
-        return sum(self._give_back(number, is_blamed) for number in mine)
+        return sum(self._give_back(number, is_blamed) for number in self._of.pop(worker, {}))
 
     def _book(self, worker: int, piece: Piece, numbers: Iterator[int] | None) -> tuple[int, Piece]:
         job = next(numbers or self._numbers)
-        self._open[job] = _Open(piece, worker, np.zeros(piece.size, np.bool_))
+        entry = _Open(piece, worker, np.zeros(piece.size, np.bool_))
+        self._open[job] = self._of.setdefault(worker, {})[job] = entry
         self.books.issued += piece.size
         return job, piece
 
@@ -273,6 +274,7 @@ class Ledger:
         entry.n_left -= n_units
         if entry.n_left == 0:
             del self._open[job]
+            self._of.get(entry.worker, {}).pop(job, None)
 
     def _give_back(self, number: int, is_blamed: bool) -> int:
         """Return what has not come back to the queue; what has come stays open, orphaned, until it is settled.

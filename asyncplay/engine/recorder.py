@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Self, cast
 
@@ -20,6 +20,8 @@ from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.figures import StoreFigures
 from asyncplay.engine.work import Arrival, UnitWork
 from asyncplay.rundir.folder import RunFolder
+from asyncplay.wire.codec import payload_bytes
+from asyncplay.wire.messages import MOST_MESSAGE_BYTES
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ class RecorderLimits(NamedTuple):
 
     policy: CommitPolicy = CommitPolicy()
     queue_games: int = 4096
+    queue_bytes: int = MOST_MESSAGE_BYTES
 
 
 class EventRecorder:
@@ -94,7 +97,8 @@ class GameRecorder(EventRecorder):
 
     Lifetime: as above; ``run`` is one task of the run's group and ends it when nothing can be stored any more. Order:
     games are stored, counted and acknowledged in the order they came. Limit: with ``queue_games`` waiting, or while
-    the folder cannot be written, no new games are issued until it is better; those under way still come in. End: what
+    the folder cannot be written, no new games are issued until it is better; those under way still come in. With
+    ``queue_bytes`` of games that are not counted yet nobody is read from until half of them are. End: what
     has come is stored and counted, as soon as it can be; what is given up was never acknowledged.
 
     In lockstep each game is stored the moment it comes, on the loop: nothing depends on a clock or a thread.
@@ -109,10 +113,14 @@ class GameRecorder(EventRecorder):
         work: UnitWork,
         *,
         is_lockstep: bool = False,
+        on_full: Callable[[bool], None] = lambda is_full: None,
     ) -> None:
+        """``on_full`` is called when the games here take too many bytes, and when they no longer do."""
         super().__init__(folder, store, limits.policy)
-        self._dispatcher, self._work = dispatcher, work
-        self._queue_games, self._is_lockstep = limits.queue_games, is_lockstep
+        self._dispatcher, self._work, self._on_full = dispatcher, work, on_full
+        self._queue_games, self._queue_bytes = limits.queue_games, limits.queue_bytes
+        self._is_lockstep = is_lockstep
+        self._bytes, self._is_heavy = 0, False  # of all games that are not counted; whether these are too many
         self._position = store.kept
         self._waiting: deque[tuple[Arrival, float]] = deque()  # with the time of arrival
         self._stored: deque[tuple[Arrival, bool]] = deque()  # not counted yet
@@ -146,6 +154,7 @@ class GameRecorder(EventRecorder):
     def take(self, arrival: Arrival) -> None:
         """Queue a game to be stored; hold play when too many wait."""
         self._waiting.append((arrival, time.monotonic()))
+        self._weigh(payload_bytes(arrival.result))
         if len(self._waiting) >= self._queue_games:
             self._is_full = True
             self._hold_play()
@@ -179,6 +188,7 @@ class GameRecorder(EventRecorder):
         return StoreFigures(
             games=self._position.games,
             queued=len(self._waiting),
+            queued_mb=self._bytes / (1 << 20),
             commit_lag_ms=1000 * max(self._lag_s, oldest_s),
             is_holding=self._is_full or bool(self._trouble),
             trouble=self._trouble,
@@ -219,7 +229,17 @@ class GameRecorder(EventRecorder):
                 return
 
     def _count_slice(self) -> None:
-        self._dispatcher.settle([self._stored.popleft() for _ in range(min(SLICE, len(self._stored)))])
+        arrivals = [self._stored.popleft() for _ in range(min(SLICE, len(self._stored)))]
+        self._dispatcher.settle(arrivals)
+        self._weigh(-sum(payload_bytes(arrival.result) for arrival, _ in arrivals))
+
+    def _weigh(self, n_bytes: int) -> None:
+        """In lockstep a game is counted before the next one comes."""
+        self._bytes += n_bytes
+        is_heavy = self._bytes > self._queue_bytes // (2 if self._is_heavy else 1)
+        if is_heavy != self._is_heavy and not self._is_lockstep:
+            self._is_heavy = is_heavy
+            self._on_full(is_heavy)
 
 
 class _OnLoop:

@@ -15,15 +15,32 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from operator import attrgetter
+from typing import Any, Protocol
 
-from asyncplay.engine.evaluator import Thinkers
+from asyncplay.engine.live import LiveSet, Thinkers
 from asyncplay.engine.silence import SilenceLimit
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.monitor.snapshot import WorkerFigures
 from asyncplay.pools.link import Link, Pool
-from asyncplay.wire.codec import decode, encode
-from asyncplay.wire.messages import PROTOCOL, Answer, Ask, Bye, Crash, Hello, Idle, Job, Message, Ping, Pong, Stop
+from asyncplay.wire.codec import decode, encode, frames
+from asyncplay.wire.messages import (
+    MOST_MESSAGE_BYTES,
+    PROTOCOL,
+    Answer,
+    Ask,
+    Bye,
+    Crash,
+    Hello,
+    Idle,
+    Job,
+    Message,
+    Part,
+    Ping,
+    Pong,
+    Stop,
+)
+from asyncplay.wire.parts import Joiner
 
 log = logging.getLogger(__name__)
 
@@ -57,29 +74,51 @@ class Phase(enum.Enum):
     GONE = "gone"
 
 
-@dataclass(slots=True, eq=False)
+def _noted(slot: str) -> Any:
+    """A field of Member that says whether the worker is waited for; each change of it is noted."""
+
+    def write(member: "Member", value: Any) -> None:
+        setattr(member, slot, value)
+        member.changed.add(member)
+
+    return property(attrgetter(slot), write)
+
+
 class Member:
     """One worker from its start to its end."""
 
-    number: int
-    phase: Phase
-    since_s: float  # in this phase
-    ready_s: float = math.inf  # when it said hello
-    silence_limit: SilenceLimit = field(default_factory=SilenceLimit)  # of its silences while it owes us something
-    link: Link | None = None
-    pid: int = 0
-    has_work: bool = False
-    thinking: int = 1  # slots that will still ask with no answer in between
-    told: int = 0  # jobs and answers it was sent
-    heard_s: float = 0.0  # its last frame, or our last word that it has to react to
-    rows: int = 0
-    units: int = 0
-    is_leaving: bool = False
-    leave_by_s: float = math.inf  # killed if it has not left by then
-    cause: str = ""  # what it said or what we did, if that explains its end
-    stacks: str = ""
-    pinged: int = 0  # the last ticket it was sent
-    ponged: int = 0  # and the last it has answered
+    phase: Phase = _noted("_phase")
+    has_work: bool = _noted("_has_work")
+    thinking: int = _noted("_thinking")  # slots that will still ask with no answer in between
+    heard_s: float = _noted("_heard_s")  # its last frame, or our last word that it has to react to
+
+    def __init__(
+        self,
+        number: int,
+        phase: Phase,
+        since_s: float,
+        *,
+        link: Link | None = None,
+        has_work: bool = False,
+        changed: "set[Member] | None" = None,
+        joiner: Joiner | None = None,
+    ) -> None:
+        """``changed`` is the set that a worker enters whenever it may be waited for longer or no more."""
+        self.changed: set[Member] = set() if changed is None else changed
+        self.number, self.link, self.pid = number, link, 0
+        self.phase, self.since_s = phase, since_s  # how long in this phase
+        self.ready_s = math.inf  # when it said hello
+        self.silence_limit = SilenceLimit()  # of its silences while it owes us something
+        self.joiner = Joiner() if joiner is None else joiner
+        self.has_work, self.thinking, self.heard_s = has_work, 1, 0.0
+        self.told = 0  # jobs and answers it was sent
+        self.rows = self.units = 0
+        self.is_leaving = False
+        self.leave_by_s = math.inf  # killed if it has not left by then
+        self.cause = ""  # what it said or what we did, if that explains its end
+        self.stacks = ""
+        self.pinged = 0  # the last ticket it was sent
+        self.ponged = 0  # and the last it has answered
 
     @property
     def owes(self) -> bool:
@@ -89,13 +128,15 @@ class Member:
     def send(self, message: Message, now_s: float) -> None:
         """Give it something to react to; its silence counts from now."""
         assert self.link is not None, "a worker is spoken to before it has a link"
-        self.link.send(encode(message))
+        for frame in frames(message):
+            self.link.send(frame)
         self.heard_s = now_s
 
     def tell(self, message: Message) -> None:
         """Say something that asks for no reaction; its silence goes on counting."""
         if self.link is not None and self.phase is not Phase.GONE:
-            self.link.send(encode(message))
+            for frame in frames(message):
+                self.link.send(frame)
 
     def answer(self, ask: Ask, answer: Answer, now_s: float) -> None:
         if self.phase is not Phase.GONE:
@@ -164,11 +205,15 @@ class Supervisor:
     patience: Patience = field(default_factory=Patience)
     clock: Callable[[], float] = time.perf_counter
     grace_s: float = 2.0
+    message_bytes: int = MOST_MESSAGE_BYTES  # of one from a worker, in how many parts it may come
     say: Callable[[str], None] = lambda line: None  # to whoever started the run
     _posts: dict[int, _Post] = field(init=False, default_factory=dict)
     _changed: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _ended: list[Link] = field(init=False, default_factory=list)
     _deaths: deque[tuple[float, int, str]] = field(init=False, default_factory=deque)
+    _live: LiveSet = field(init=False, default_factory=LiveSet)
+    _stale: set[Member] = field(init=False, default_factory=set)  # changed since the live set was asked
+    _past_joined: int = field(init=False, default=0)  # messages in parts of workers that are gone
     _ticket: int = field(init=False, default=0)
     _is_paused: bool = field(init=False, default=False)
     _is_short: bool = field(init=False, default=False)
@@ -200,14 +245,26 @@ class Supervisor:
         return (post.member for post in self._posts.values() if post.member is not None)
 
     def thinkers(self, now_s: float) -> Thinkers:
-        """Return who may still ask; a worker silent beyond its silence limit is not waited for."""
-        count, left_s = 0, 0.0
-        for member in self.members():
-            if member.phase is Phase.READY and member.owes:
-                still_s = member.heard_s + member.silence_limit.limit_s(LIVE_FLOOR_S, LIVE_CEILING_S) - now_s
-                if still_s > 0:
-                    count, left_s = count + member.thinking, max(left_s, still_s)
-        return Thinkers(count, left_s)
+        """Return who may still ask; a worker silent beyond its silence limit is not waited for.
+
+        Only workers of which something changed are looked at. ``now_s`` never goes back.
+        """
+        for member in self._stale:
+            is_waited_for = member.phase is Phase.READY and member.owes
+            until_s = member.heard_s + member.silence_limit.limit_s(LIVE_FLOOR_S, LIVE_CEILING_S)
+            self._live.change(member, member.thinking if is_waited_for else 0, until_s)
+        self._stale.clear()
+        return self._live.at(now_s)
+
+    @property
+    def joined(self) -> int:
+        """Messages that came in parts."""
+        return self._past_joined + sum(member.joiner.joined for member in self.members())
+
+    @property
+    def unfinished_bytes(self) -> int:
+        """Of messages whose last part has not come."""
+        return sum(member.joiner.held_bytes for member in self.members())
 
     def pause(self, is_full: bool) -> None:
         """Stop or go on reading from all workers, those that are yet to come included.
@@ -266,7 +323,9 @@ class Supervisor:
     async def _fill_posts(self) -> None:
         now_s = self.clock()
         for post in list(self._posts.values()):  # a resize may come while one is being filled
-            if post.is_vacant and now_s >= post.retry_at_s and self._may_start():
+            if post.is_vacant and now_s >= post.retry_at_s:
+                if not self._may_start():
+                    return
                 await self._fill(post)
 
     def _may_start(self) -> bool:
@@ -274,7 +333,8 @@ class Supervisor:
         return sum(member.phase is Phase.STARTING for member in self.members()) < MOST_STARTING
 
     async def _fill(self, post: _Post) -> None:
-        member = Member(post.number, Phase.STARTING, self.clock())
+        joiner = Joiner(self.message_bytes)
+        member = Member(post.number, Phase.STARTING, self.clock(), changed=self._stale, joiner=joiner)
         post.member = member
         try:
             member.link = await self.pool.open(
@@ -311,6 +371,11 @@ class Supervisor:
             member.ponged, member.stacks = message.ticket, message.stacks[:MOST_TEXT]
             log.warning("worker %d is alive, but busy here:\n%s", number, member.stacks)
             return
+        goes_on = bool(member.joiner.held_bytes)  # in the middle of a message
+        if isinstance(message, Part) and member.phase is not Phase.STARTING:
+            message = member.joiner.take(message) or message
+        elif goes_on:
+            raise WireError(f"worker {number} sent a {type(message).__name__} in the middle of another message")
         if isinstance(message, Hello):
             self._greet(member, message, now_s)
         elif isinstance(message, Crash):
@@ -325,12 +390,13 @@ class Supervisor:
             if member.phase is Phase.SUSPECT:
                 log.info("worker %d is back after %.1f s", number, now_s - member.heard_s)
                 member.phase = Phase.READY
-            if member.owes:
+            if member.owes and not goes_on:
                 member.silence_limit.observe(now_s - member.heard_s)
+                self._stale.add(member)
             if isinstance(message, Idle):
                 member.idled(message)
                 self.listener.idle()
-            else:
+            elif not isinstance(message, Part):
                 if isinstance(message, Ask):
                     member.thinking = message.thinking
                 self.listener.heard(member, message, now_s)
@@ -358,6 +424,7 @@ class Supervisor:
         post, patience, now_s = self._posts[member.number], self.patience, self.clock()
         post.member = None
         post.past_rows, post.past_units = post.past_rows + member.rows, post.past_units + member.units
+        self._past_joined += member.joiner.joined
         if member.link is not None:
             self._ended.append(member.link)
         if not member.is_leaving:

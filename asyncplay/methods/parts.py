@@ -14,6 +14,7 @@ from asyncplay.engine.recorder import EventRecorder, RecorderLimits
 from asyncplay.engine.supervise import Patience
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.machine import usable_cores
+from asyncplay.methods.limits import ByteLimits, byte_limits
 from asyncplay.methods.roles import ROLES, be_worker
 from asyncplay.methods.sizes import WORKER_BYTES
 from asyncplay.pools.inline import InlinePool
@@ -51,8 +52,10 @@ def live_settings(
     )
 
 
-def limits(config: Config) -> QueueLimits:
-    return QueueLimits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows)
+def limits(config: Config, most: ByteLimits | None = None) -> QueueLimits:
+    """``most``: if they are reckoned already."""
+    most = most or byte_limits(config, machine.at_hand())
+    return QueueLimits(config.batch.hard_cap_ms / 1000, config.batch.max_queued_rows, most.queue, most.message)
 
 
 def patience(config: Config) -> Patience:
@@ -80,9 +83,12 @@ def open_game_store(config: Config, folder: Path, players: int, *, is_resumed: b
 def open_event_recorder(config: Config, folder: RunFolder, players: int) -> EventRecorder:
     """For a run that stores no games."""
     store = open_store(folder.path, run_meta(config, players), config.store.durability)
-    return EventRecorder(folder, store, recorder_limits(config).policy)
+    return EventRecorder(folder, store, commit_policy(config))
 
 
-def recorder_limits(config: Config) -> RecorderLimits:
-    section = config.store
-    return RecorderLimits(CommitPolicy(section.commit_games, section.commit_ms / 1000), section.queue_games)
+def commit_policy(config: Config) -> CommitPolicy:
+    return CommitPolicy(config.store.commit_games, config.store.commit_ms / 1000)
+
+
+def recorder_limits(config: Config, most: ByteLimits) -> RecorderLimits:
+    return RecorderLimits(commit_policy(config), config.store.queue_games, most.store)

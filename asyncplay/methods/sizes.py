@@ -1,7 +1,8 @@
 """The sizes of a run that follow from its configuration: its network, and the memory it needs before it begins.
 
 Reckoned is what is surely filled: trees, caches and batches as they are laid out, copies of the weights, the replay
-window up to ``replay.start_rows``, beyond which it grows for days. Nothing is allocated, and torch is not loaded.
+window up to ``replay.start_rows``, beyond which it grows for days, none of them beyond its limit in bytes. Nothing is
+allocated, and torch is not loaded.
 """
 
 import math
@@ -12,15 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from asyncplay.config.sections import Config, changed
+from asyncplay.data.replay import BLOCKS, ENTRY_BYTES, fixed_row_bytes
 from asyncplay.errors import ConfigError
 from asyncplay.games.spec import GameSpec
+from asyncplay.methods.limits import MB, byte_limits, told
 from asyncplay.model.shape import NetShape
+from asyncplay.search.cache import cache_shape
 from asyncplay.search.group import kernel_settings, make_sizes
 from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
-from asyncplay.wire.codec import MAX_FRAME_BYTES
 
 MOST_SEATS = 8
-MB = 1 << 20
 COORDINATOR_BYTES, WORKER_BYTES = 256 * MB, 64 * MB  # processes that have loaded their libraries and nothing else
 WEIGHT_COPIES = 12  # network, gradients, two moments, mean; published, served, two of the arena; a checkpoint's
 MICRO_ROWS = 256  # rows of a training step whose activations are there at a time
@@ -80,22 +82,27 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
 
 def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:
     """ConfigError names the key that asks for too much, and a value that would fit."""
-    keys = ("search.games", "search.worlds", "search.leaves", "search.simulations")
+    keys, config = ("search.games", "search.worlds", "search.leaves", "search.simulations"), _settled(config, machine)
+    message_bytes = byte_limits(config, machine.free_bytes).message
     limits = [
-        _memory_limit(partial(selfplay_needs, game=game), machine.free_bytes),
-        *_group_limits(game, keys, _own_sizes),
-        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes),
+        _memory_limit(partial(selfplay_needs, game=game, free_bytes=machine.free_bytes), machine.free_bytes),
+        *_group_limits(game, keys, _own_sizes, message_bytes),
+        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes, message_bytes),
     ]
-    _check(_settled(config, machine.cores), limits)
+    _check(config, limits)
+    _require_window(config, game, machine.free_bytes)
 
 
 def require_match(config: Config, game: GameSpec, machine: Machine, names: Mapping[str, str]) -> None:
     """The same of a match as ``[arena]`` describes it; ``names``: what its keys are called where they were typed."""
+    config = _settled(config, machine)
     limits = [
         _memory_limit(partial(_match_needs, game=game), machine.free_bytes),
-        *_group_limits(game, ("arena.games", "arena.simulations"), _match_sizes),
+        *_group_limits(
+            game, ("arena.games", "arena.simulations"), _match_sizes, byte_limits(config, machine.free_bytes).message
+        ),
     ]
-    _check(_settled(config, machine.cores), limits, names)
+    _check(config, limits, names)
 
 
 def require_load(config: Config, machine: Machine) -> None:
@@ -106,27 +113,31 @@ def require_load(config: Config, machine: Machine) -> None:
         return min(load.slots, load.message_rows) * (load.row_bytes + 4 * load.actions + 4)
 
     keys = ("load.message_rows", "load.row_bytes", "load.actions")
-    limits = [_memory_limit(load_needs, machine.free_bytes), _frame_limit(keys, block)]
-    _check(_settled(config, machine.cores), limits)
+    config = _settled(config, machine)
+    message_bytes = byte_limits(config, machine.free_bytes).message
+    _check(config, [_memory_limit(load_needs, machine.free_bytes), _message_limit(keys, block, message_bytes)])
 
 
-def selfplay_needs(config: Config, game: GameSpec) -> list[Need]:
+def selfplay_needs(config: Config, game: GameSpec, free_bytes: int) -> list[Need]:
     """What a run that trains a network fills; its configuration says how many workers there are."""
     search, shape, workers = config.search, net_shape(config, game), config.pool.workers
-    answer_bytes = 24 + 4 * game.max_legal + 4 * game.players
-    n_caches = 0 if config.pool.kind == "inline" else workers
-    row_bytes = _feature_bytes(game) + 8 * game.max_legal + 4 * shape.players + 16
+    limits, n_caches = byte_limits(config, free_bytes), 0 if config.pool.kind == "inline" else workers
+    row_bytes = _row_bytes(config, game)
+    window, batch_rows = limits.window, config.batch.max_rows
     replay, units = config.replay, config.train.units or math.inf
     window_rows = int(min(replay.start_rows, replay.capacity_rows, units * game.max_decisions))
     trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), kernel_settings(game, config.search))
     return [
         *_match_needs(config, game),
         Need(("search.games", "search.simulations", "search.worlds", "search.leaves"), trees),
-        Need(("search.cache_positions",), n_caches * search.cache_positions * answer_bytes),
+        Need(("search.cache_positions",), n_caches * cache_shape(game, search.cache_positions, limits.cache).n_bytes),
         Need(("net.width", "net.blocks"), 4 * (WEIGHT_COPIES * shape.n_weights + MICRO_ROWS * shape.n_activations)),
         Need(("learn.batch_rows",), 2 * config.learn.batch_rows * row_bytes),
-        Need(("replay.start_rows", "replay.capacity_rows"), window_rows * row_bytes),
-        Need(("store.queue_games",), config.store.queue_games * game.max_decisions * row_bytes),
+        Need(
+            ("batch.max_rows",), 2 * batch_rows * (_feature_bytes(game) + 4 * game.features)
+        ),  # as they come, as floats
+        Need(("replay.start_rows", "replay.capacity_rows"), min(window_rows * row_bytes, window)),
+        Need(("store.queue_games",), min(config.store.queue_games * game.max_decisions * row_bytes, limits.store)),
     ]
 
 
@@ -137,22 +148,32 @@ def load_needs(config: Config) -> list[Need]:
     return [_process_need(config), Need(("load.slots", "load.row_bytes", "load.actions"), n_bytes)]
 
 
-def worker_bytes(config: Config, game: GameSpec, cores: int) -> int:
+def worker_bytes(config: Config, game: GameSpec, machine: Machine) -> int:
     """What one more worker of a run that trains a network takes."""
-    config = _settled(config, cores)
-    shared = ("net.width", "learn.batch_rows", "replay.start_rows", "store.queue_games")
-    needs = [need for need in selfplay_needs(config, game) if need.keys[0] not in shared]
+    config = _settled(config, machine)
+    shared = ("net.width", "learn.batch_rows", "batch.max_rows", "replay.start_rows", "store.queue_games")
+    needs = [need for need in selfplay_needs(config, game, machine.free_bytes) if need.keys[0] not in shared]
     return (sum(need.n_bytes for need in needs) - COORDINATOR_BYTES) // config.pool.workers
 
 
-def told(n_bytes: float) -> str:
-    """In words."""
-    return f"{n_bytes / MB:,.0f} MB" if n_bytes < 10_000 * MB else f"{n_bytes / 1024 / MB:,.0f} GB"
-
-
-def _settled(config: Config, cores: int) -> Config:
+def _settled(config: Config, machine: Machine) -> Config:
     """With the number of workers that 0 stands for."""
-    return config if config.pool.workers else changed(config, "pool.workers", cores)
+    return config if config.pool.workers else changed(config, "pool.workers", machine.cores)
+
+
+def _require_window(config: Config, game: GameSpec, free_bytes: int) -> None:
+    """A window that cannot hold a few of the largest rows would lose those that come."""
+    needed, window = BLOCKS * _row_bytes(config, game), byte_limits(config, free_bytes).window
+    if window < needed:
+        words = f"replay.capacity_mb is {config.replay.capacity_mb}: the window would hold {told(window)}"
+        row = f"a row of {game.name} has up to {told(_row_bytes(config, game))}"
+        raise ConfigError(f"{words}, and {row}; {math.ceil(needed / MB)} would do")
+
+
+def _row_bytes(config: Config, game: GameSpec) -> int:
+    """Of a training row with as many legal actions as there may be."""
+    players = net_shape(config, game).players
+    return fixed_row_bytes(game.features, game.feature_dtype, players) + ENTRY_BYTES * game.max_legal
 
 
 def _process_need(config: Config) -> Need:
@@ -201,7 +222,7 @@ def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> Siz
 
 
 def _group_limits(
-    game: GameSpec, keys: tuple[str, ...], sizes_of: Callable[[Config, GameSpec], Sizes]
+    game: GameSpec, keys: tuple[str, ...], sizes_of: Callable[[Config, GameSpec], Sizes], message_bytes: int
 ) -> Iterator[SizeLimit]:
     """Games that think together count their trees by 32 bits and ask in one message; the simulations' key is last."""
 
@@ -219,15 +240,15 @@ def _group_limits(
         return Blame(keys, f"{words}, at most {MOST_NUMBERS:,} can be told apart")
 
     yield SizeLimit(MOST_NUMBERS, numbers, blame)
-    yield _frame_limit(keys[:-1], block)
+    yield _message_limit(keys[:-1], block, message_bytes)
 
 
-def _frame_limit(keys: tuple[str, ...], block: Callable[[Config], int]) -> SizeLimit:
+def _message_limit(keys: tuple[str, ...], block: Callable[[Config], int], message_bytes: int) -> SizeLimit:
     def blame(config: Config) -> Blame:
         words = f"a worker would ask for {told(block(config))} at a time"
-        return Blame(keys, f"{words}, a message has at most {told(MAX_FRAME_BYTES)}")
+        return Blame(keys, f"{words}, a message has at most {told(message_bytes)}")
 
-    return SizeLimit(MAX_FRAME_BYTES, block, blame)
+    return SizeLimit(message_bytes, block, blame)
 
 
 def _check(config: Config, limits: Sequence[SizeLimit], names: Mapping[str, str] = NO_NAMES) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from asyncplay.errors import WireError
 from asyncplay.pools.link import OnFrame, OnLost
-from asyncplay.wire.codec import HEADER, encode
+from asyncplay.wire.codec import HEADER, frames
 
 
 class Core(Protocol):
@@ -83,7 +83,8 @@ class InlineLink:
         self._next = None
         try:
             for message in messages:
-                self._on_frame(encode(message)[HEADER.size :])
+                for frame in frames(message):
+                    self._on_frame(memoryview(frame)[HEADER.size :])
         except WireError as error:
             self.refuse(str(error))
         if self._core.is_over and not messages:

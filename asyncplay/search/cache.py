@@ -6,6 +6,10 @@ answers of the latest weights, the bits of the new key choose which one it repla
 
 ``look_up`` splits a block of rows into misses, which must be asked, and hits, which need not: stored before, or equal
 to another row of the same block. ``complete`` joins the answers to the misses and the stored answers.
+
+The priors lie in a pool. Where it has room for the most legal actions at every place, each place owns a stretch of it.
+Where it has not, a place gets a stretch when its first answer comes, as long as the position has legal actions: an
+answer without room is not stored, and counted. With new weights the pool is empty again.
 """
 
 from typing import NamedTuple
@@ -21,6 +25,9 @@ from asyncplay.payloads import Array, Floats, Ints, Positions, offsets_of
 NEIGHBOURS = 4
 KNOWN = -1  # as the source of a row: its answer was stored
 NOTHING = -1  # as the version of a place, or in a spot
+GIVEN, REFUSED = 0, 1  # the counts of a pool
+MOST_BYTES = 1 << 62
+PLACE_BYTES = 16 + 8 + 8 + 4  # key, version and stretch of a place; its values come on top
 
 
 class CachedAnswers(NamedTuple):
@@ -28,8 +35,11 @@ class CachedAnswers(NamedTuple):
 
     keys: Array  # uint64[M, 2]
     versions: Array  # int64[M], of the weights that answered, or NOTHING
-    priors: Array  # float32[M, most legal actions]
+    starts: Array  # int64[M], where a place's stretch of the pool begins,
+    rooms: Array  # int32[M], and how long it is
+    pool: Array  # float32[entries], priors
     values: Array  # float32[M, P]
+    counts: Array  # int64[2], entries of the pool that are given out, and answers that it had no room for
 
 
 class Block(NamedTuple):
@@ -45,7 +55,8 @@ class Block(NamedTuple):
 
 
 _INTS, _KEYS, _FLOATS = np.zeros(1, np.int32), np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.float32)
-KEPT = typeof(CachedAnswers(_KEYS, np.zeros(1, np.int64), _FLOATS, _FLOATS))
+_LONGS = np.zeros(1, np.int64)
+KEPT = typeof(CachedAnswers(_KEYS, _LONGS, _LONGS, _INTS, _FLOATS[0], _FLOATS, _LONGS))
 BLOCK = typeof(Block(_INTS, _KEYS, _INTS, _INTS, _INTS, _FLOATS[0], _FLOATS))
 ANSWERS, ANSWER_ROWS = (types.Array(float32, n, "C", readonly=True) for n in (1, 2))
 
@@ -116,8 +127,9 @@ def recall(kept, version, block):
     for row in range(len(block.sources)):
         if block.sources[row] == KNOWN:
             place, start = place_of(kept, block.keys[row], version), block.offsets[row]
+            stored = kept.starts[place]
             for action in range(block.offsets[row + 1] - start):
-                block.priors[start + action] = kept.priors[place, action]
+                block.priors[start + action] = kept.pool[stored + action]
             for seat in range(block.values.shape[1]):
                 block.values[row, seat] = kept.values[place, seat]
 
@@ -135,6 +147,19 @@ def fill_in(block, offsets, priors, values):
                 block.values[row, seat] = values[source, seat]
 
 
+@helper
+def has_stretch(kept, place, n_priors):
+    """Whether the pool has room for so many priors at ``place``, given out now if the place's own does not do."""
+    if n_priors <= kept.rooms[place]:
+        return True
+    if kept.counts[GIVEN] + n_priors > len(kept.pool):
+        kept.counts[REFUSED] += 1
+        return False
+    kept.starts[place], kept.rooms[place] = kept.counts[GIVEN], n_priors
+    kept.counts[GIVEN] += n_priors
+    return True
+
+
 @kernel(types.void(KEPT, int64, BLOCK, int64))
 def keep(kept, version, block, n_asked):
     """Store the answers to the rows that were asked, each at a place that ``version`` has not filled, if any."""
@@ -146,10 +171,14 @@ def keep(kept, version, block, n_asked):
             if kept.versions[free] != version:
                 place = free
                 break
+        n_priors = block.offsets[row + 1] - start
+        if not has_stretch(kept, place, n_priors):
+            continue
         kept.keys[place, 0], kept.keys[place, 1] = key[0], key[1]
         kept.versions[place] = version
-        for action in range(block.offsets[row + 1] - start):
-            kept.priors[place, action] = block.priors[start + action]
+        stored = kept.starts[place]
+        for action in range(n_priors):
+            kept.pool[stored + action] = block.priors[start + action]
         for seat in range(block.values.shape[1]):
             kept.values[place, seat] = block.values[row, seat]
 
@@ -165,29 +194,69 @@ class Split(NamedTuple):
     block: Block
 
 
+class CacheShape(NamedTuple):
+    """The sizes of a cache."""
+
+    places: int
+    entries: int  # of its pool
+    is_fixed: bool  # whether the pool is enough for any answers at all places
+    n_bytes: int
+
+
+def cache_shape(spec: GameSpec, positions: int, most_bytes: int) -> CacheShape:
+    """The shape of a cache for so many positions in so many bytes; the places take half of them at most."""
+    place_bytes = PLACE_BYTES + 4 * spec.players
+    places = min(-(-positions // NEIGHBOURS), most_bytes // 2 // place_bytes // NEIGHBOURS) * NEIGHBOURS
+    wanted, fitting = places * spec.max_legal, (most_bytes - places * place_bytes) // 4
+    entries = min(wanted, fitting)
+    return CacheShape(places, entries, wanted <= fitting, n_bytes=places * place_bytes + 4 * entries)
+
+
 class EvaluationCache:
     """The evaluation cache of one worker.
 
     Lifetime: as long as its worker. Order: each ``look_up`` is completed once, others may come in between. Limit:
-    the places it was made with. End: nothing to close.
+    the places and bytes it was made with. End: nothing to close.
     """
 
-    def __init__(self, spec: GameSpec, positions: int) -> None:
-        places = -(-positions // NEIGHBOURS) * NEIGHBOURS
+    def __init__(self, spec: GameSpec, positions: int, most_bytes: int = MOST_BYTES) -> None:
+        """``most_bytes`` must be enough for some places."""
+        shape = cache_shape(spec, positions, most_bytes)
+        places, self._is_fixed = shape.places, shape.is_fixed
+        room = spec.max_legal if shape.is_fixed else 0
         self._kept = CachedAnswers(
             np.zeros((places, 2), np.uint64),
             np.full(places, NOTHING, np.int64),
-            np.zeros((places, spec.max_legal), np.float32),
+            np.arange(places, dtype=np.int64) * room,
+            np.full(places, room, np.int32),
+            np.zeros(shape.entries, np.float32),
             np.zeros((places, spec.players), np.float32),
+            np.zeros(2, np.int64),
         )
+        self._kept.counts[GIVEN] = places * room
         self.version = NOTHING  # of the latest answer
         for dispatcher in KERNELS:
             ready(dispatcher)
 
+    @property
+    def held_bytes(self) -> int:
+        return sum(array.nbytes for array in self._kept)
+
+    @property
+    def n_refused(self) -> int:
+        """Answers that were not stored for want of room."""
+        return int(self._kept.counts[REFUSED])
+
     def forget(self) -> None:
         """Become empty, as new; only while no ``look_up`` waits to be completed."""
         self._kept.versions.fill(NOTHING)
+        self._empty_pool()
         self.version = NOTHING
+
+    def _empty_pool(self) -> None:
+        if not self._is_fixed:
+            self._kept.rooms.fill(0)
+            self._kept.counts[GIVEN] = 0
 
     def look_up(self, features: Array, legal: Ints, offsets: Ints) -> Split:
         """Split these rows into hits and misses; the arrays may change afterwards."""
@@ -209,7 +278,9 @@ class EvaluationCache:
     def complete(self, split: Split, priors: Floats, values: Floats, version: int) -> tuple[Floats, Floats]:
         """Return priors and values of the whole block, given the answers to ``split.ask``."""
         if n_asked := len(split.ask.features):
-            self.version = max(self.version, version)
+            if version > self.version:
+                self.version = version
+                self._empty_pool()  # of answers that count no more
             fill_in(split.block, split.ask.offsets, priors, values)
             keep(self._kept, version, split.block, n_asked)
         return split.block.priors, split.block.values

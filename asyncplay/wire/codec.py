@@ -4,6 +4,9 @@ A frame is a little-endian uint32 length and that many bytes of msgpack: ``[KIND
 the order of the message's fields. An array is ``[dtype code, shape, bytes]``. Nothing is trusted: whatever
 comes in, ``decode`` returns a message with the declared types and ranges or raises WireError.
 
+A message of more than PART_BYTES travels as several frames, each a ``Part`` of its body; ``parts.Joiner`` puts them
+together. So no message is too long for a frame, and how long one may be is for the receiver to say.
+
 The engine's messages are registered here, those of a method by its own module.
 """
 
@@ -11,7 +14,7 @@ import dataclasses
 import struct
 import threading
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgpack
@@ -30,6 +33,7 @@ from asyncplay.wire.messages import (
     Job,
     Layout,
     Message,
+    Part,
     Ping,
     Pong,
     Stop,
@@ -39,12 +43,17 @@ from asyncplay.wire.messages import (
 HEADER = struct.Struct("<I")
 MAX_FRAME_BYTES = 64 << 20
 """No frame of ours comes near this; a longer one is refused before a byte of it is read."""
+PART_BYTES = 8 << 20
+"""What a longer message is cut into: the loop has other things to do between two parts."""
 
 _DTYPES = {
     code: np.dtype(name)
     for code, name in enumerate(("uint8", "int8", "int16", "int32", "int64", "uint64", "float32", "float64"), start=1)
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
+
+_BIN = struct.Struct(">BI")  # how msgpack begins bytes of any length,
+_BIN_CODE = 0xC6  # with this
 
 _SMALL_BYTES = 16 << 10  # below, copying an array is faster than making a view of it
 
@@ -78,18 +87,81 @@ _most_items = 0  # of a list in any of them; msgpack allocates a list before it 
 
 
 def encode(message: Message) -> bytes:
-    """Return the whole frame, header included."""
+    """Return the message as one frame, header included: what lies within another message, or is known to be short."""
+    return _frame(_values(message)[0])
+
+
+def frames(message: Message) -> Iterable[bytes]:
+    """Return the frames that carry the message; only one part of a long one is copied at a time."""
+    values, n_bytes = _values(message)
+    return (_frame(values),) if n_bytes <= PART_BYTES else _parts(values)
+
+
+def payload_bytes(message: Message) -> int:
+    """Bytes of a message's arrays."""
+    arrays = (field.name for field in _SHAPES[message.KIND].fields if field.is_array)
+    return sum(getattr(message, name).nbytes for name in arrays)
+
+
+def _values(message: Message) -> tuple[list[Any], int]:
+    """What msgpack is given, and about how many bytes that is: those of arrays and bytes."""
     values: list[Any] = [message.KIND]
+    n_bytes = 0
     for field in _SHAPES[message.KIND].fields:
         value = getattr(message, field.name)
         if field.is_array:
             is_large = value.nbytes > _SMALL_BYTES and value.flags.c_contiguous
+            n_bytes += value.nbytes
             value = (_CODES[value.dtype], value.shape, value.data.cast("B") if is_large else value.tobytes())
+        elif type(value) is bytes:
+            n_bytes += len(value)
         values.append(value)
+    return values, n_bytes
+
+
+def _frame(values: list[Any]) -> bytes:
     body: bytes = _own.packer.pack(values)
-    if len(body) > MAX_FRAME_BYTES:
-        raise WireError(f"a {type(message).__name__} of {len(body)} bytes is over the {MAX_FRAME_BYTES} of a frame")
     return HEADER.pack(len(body)) + body
+
+
+def _parts(values: list[Any]) -> Iterator[bytes]:
+    pieces = list(_pieces(values))
+    total, first = sum(len(piece) for piece in pieces), 0
+    for data in _cut(pieces):
+        yield _frame([Part.KIND, first, total, data])
+        first += len(data)
+
+
+def _pieces(values: list[Any]) -> Iterator[bytes | memoryview]:
+    """The body piece by piece, with the long ones as they lie in memory: a packer would copy them and keep the room."""
+    packer = msgpack.Packer()
+    yield packer.pack_array_header(len(values))
+    for value in values:
+        if type(value) is tuple:
+            code, shape, data = value
+            yield packer.pack_array_header(3) + packer.pack(code) + packer.pack(shape) + _BIN.pack(_BIN_CODE, len(data))
+            yield data
+        elif type(value) is bytes:
+            yield _BIN.pack(_BIN_CODE, len(value))
+            yield value
+        else:
+            yield packer.pack(value)
+
+
+def _cut(pieces: list[bytes | memoryview]) -> Iterator[bytes]:
+    """All bytes in order, PART_BYTES at a time."""
+    part = bytearray()
+    for piece in pieces:
+        start = 0
+        while start < len(piece):
+            stop = min(start + PART_BYTES - len(part), len(piece))
+            part += memoryview(piece)[start:stop]
+            start = stop
+            if len(part) == PART_BYTES:
+                yield bytes(part)
+                part.clear()
+    if part:
+        yield bytes(part)
 
 
 def decode(body: bytes | memoryview) -> Message:
@@ -184,4 +256,4 @@ def _scalar_reader(wanted: type[Any], low: int, high: int) -> Reader:
     return read
 
 
-register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle)
+register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle, Part)

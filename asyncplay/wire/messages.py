@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 PROTOCOL = 8
 """Raised whenever an old and a new process could misunderstand each other."""
 
+MOST_MESSAGE_BYTES = 2**32 - 1
+"""Of a body, whatever the settings say; msgpack counts to there."""
+
 
 class Within(NamedTuple):
     """The whole numbers a field may hold, both ends included; the codec refuses all others. Without one: 64 bits."""
@@ -93,6 +96,7 @@ class Ask(Message):
     offsets: Ints  # [n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
     spared: Small = 0  # cache hits since the last ask: rows seen before, or equal to one of these
     extra: Small = 0  # of these rows, those that are not the first of their tree
+    uncached: Small = 0  # answers since the last ask for which the evaluation cache had no room
 
     def flaw(self) -> str | None:
         if not (1 <= self.slots <= len(self.features) and self.extra <= len(self.features)):
@@ -210,6 +214,20 @@ class Idle(Message):
     KIND: ClassVar[int] = 14
 
     heard: Count  # jobs and answers received so far; those on their way will set slots thinking again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part(Message):
+    """Both ways: some bytes of the body of a message that is longer than one frame shall be.
+
+    The parts of a message follow each other, and nothing comes between them.
+    """
+
+    KIND: ClassVar[int] = 15
+
+    first: Annotated[int, Within(0, MOST_MESSAGE_BYTES)]  # how many bytes came before
+    total: Annotated[int, Within(1, MOST_MESSAGE_BYTES)]  # of the body
+    data: bytes
 
 
 def rows_flaw(n_rows: int, legal: NDArray[np.int32], offsets: NDArray[np.int32]) -> str | None:

@@ -24,10 +24,12 @@ from asyncplay.wire.messages import (
     Job,
     JobResult,
     Message,
+    Part,
     Stop,
     ToRole,
     UnitResult,
 )
+from asyncplay.wire.parts import Joiner
 
 
 class Step(NamedTuple):
@@ -121,6 +123,7 @@ class Worker:
         self._tickets = count(1)
         self._asked: dict[int, tuple[_Desk, int]] = {}  # by ticket: whose it is, and how many slots wait
         self._pending = Pending()
+        self._joiner = Joiner()
         self._expected = 0  # slots that the coordinator believes to be thinking
         self._heard = 0  # jobs and answers
         self.is_over = False  # once the messages of the next step are sent
@@ -128,7 +131,11 @@ class Worker:
     def receive(self, body: bytes | memoryview) -> None:
         """Take a frame's body."""
         try:
-            self._handle(decode(body))
+            message: Message | None = decode(body)
+            if isinstance(message, Part):
+                message = self._joiner.take(message)
+            if message is not None:
+                self._handle(message)
         except Exception as error:
             self._crash(error)
 

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Mapping
 
-from asyncplay.wire.codec import decode, encode
+from asyncplay.wire.codec import decode, encode, frames
 from asyncplay.wire.messages import Ping, Pong
 from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker.core import MakePlayer, Worker
@@ -35,7 +35,8 @@ def serve(worker: Worker, pipe: BlockingPipe) -> None:
     while True:
         messages, pause_s = worker.advance(time.monotonic())
         for message in messages:
-            pipe.send(encode(message))
+            for frame in frames(message):
+                pipe.send(frame)
         if worker.is_over and not messages:
             return
         body = pipe.receive(0 if worker.is_over else pause_s)

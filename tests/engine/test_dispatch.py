@@ -9,6 +9,7 @@ from asyncplay.engine.supervise import Member, Phase
 from asyncplay.engine.work import Assignment, Work
 from asyncplay.wire import codec
 from asyncplay.wire.messages import Answer, Ask, Done
+from asyncplay.wire.parts import Joiner
 
 
 def hired(dispatcher: Dispatcher, number: int = 0) -> Member:
@@ -83,15 +84,6 @@ async def test_what_is_set_aside_is_told_once(tmp_path):
         assert [(piece.first, piece.size) for piece in told] == [(0, 1)]
 
 
-class Refusing(Mouth):
-    def __init__(self) -> None:
-        super().__init__()
-        self.refusals: list[str] = []
-
-    def refuse(self, why: str) -> None:
-        self.refusals.append(why)
-
-
 class Postponing(Nobody):
     """An evaluator that is answered for by the test."""
 
@@ -99,18 +91,16 @@ class Postponing(Nobody):
         self.reply = reply
 
 
-def test_an_answer_that_fits_into_no_frame_costs_who_asked_for_it(monkeypatch):
-    """The answer is encoded in a callback of the device's lane, where an exception would end the run."""
-    evaluator, member = Postponing(), Member(0, Phase.READY, 0.0, link=Refusing())
+def test_an_answer_longer_than_a_frame_comes_in_parts(monkeypatch):
+    monkeypatch.setattr(codec, "PART_BYTES", 10)
+    evaluator, member, joiner = Postponing(), Member(0, Phase.READY, 0.0, link=Mouth()), Joiner()
     dispatcher = Dispatcher(evaluator)
     ints = np.zeros(1, np.int32)
     dispatcher.heard(member, Ask(1, 0, 1, 0, np.zeros((1, 4), np.uint8), ints, np.arange(2, dtype=np.int32)), 0.0)
-    answer = Answer(1, 0, np.ones(1, np.float32), np.zeros((1, 2), np.float32))
 
-    monkeypatch.setattr(codec, "MAX_FRAME_BYTES", 10)
-    evaluator.reply(answer)
-    monkeypatch.undo()
+    evaluator.reply(Answer(1, 0, np.ones(1, np.float32), np.zeros((1, 2), np.float32)))
 
-    assert len(member.link.refusals) == 1
-    assert "is over the 10 of a frame" in member.link.refusals[0]
-    assert member.link.told == []
+    *early, last = [joiner.take(part) for part in member.link.told]
+    assert len(early) > 1
+    assert not any(early)
+    assert (last.ticket, last.priors.tolist()) == (1, [1.0])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asyncplay.engine.evaluator import Thinkers
+from asyncplay.engine.live import Thinkers
 from asyncplay.engine.supervise import LIVE_CEILING_S, MOST_TEXT, Member, Patience, Supervisor
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import OnFrame, OnLost

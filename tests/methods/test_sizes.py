@@ -1,5 +1,6 @@
 """What a run needs, reckoned beforehand: compared with what is really made, and refused where there is too little."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from asyncplay.config.sections import Config
 from asyncplay.errors import ConfigError
 from asyncplay.machine import at_hand
 from asyncplay.methods import sizes
+from asyncplay.methods.limits import byte_limits
 from asyncplay.methods.sizes import Machine
 from asyncplay.model.nets import _NETS
 from asyncplay.model.shape import NetShape
@@ -53,14 +55,10 @@ def test_everything_that_comes_along_fits_into_4_gb(path, cores):
         (CONNECT4, "net.blocks", 1024, "is 1024: it would need "),
         (DEFAULT, "search.games", 10**7, "is 10000000: it would need "),
         (DEFAULT, "search.leaves", 4096, "is 4096: it would need "),
-        (CONNECT4, "search.cache_positions", 10**9, "is 1000000000: it would need "),
         (CONNECT4, "pool.workers", 1024, "is 1024: it would need "),
-        (DEFAULT, "replay.start_rows", 10**12, "is 1000000000000: it would need "),
         (DEFAULT, "arena.games", 10**6, "is 1000000: it would need "),
         (CONNECT4, "arena.simulations", 10**7, "is 10000000: it would need "),
-        (DEFAULT, "store.queue_games", 10**6, "is 1000000: it would need "),
         (SYNTHETIC, "load.slots", 10**7, "is 10000000: it would need "),
-        (SYNTHETIC, "load.row_bytes", 1 << 20, "is 1048576: a worker would ask for 256 MB at a time, "),
     ],
 )
 def test_what_asks_for_too_much_is_named_with_a_value_that_fits(path, key, value, told):
@@ -72,6 +70,44 @@ def test_what_asks_for_too_much_is_named_with_a_value_that_fits(path, key, value
     require(changed(path, key, fitting), machine)
     with pytest.raises(ConfigError, match=rf"^{key} is "):
         require(changed(path, key, fitting + max(fitting // 9, 1)), machine)
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "value", "limit"),
+    [
+        (CONNECT4, "search.cache_positions", 10**9, "search.cache_mb"),
+        (DEFAULT, "replay.start_rows", 10**12, "replay.capacity_mb"),
+        (DEFAULT, "store.queue_games", 10**6, "store.queue_mb"),
+    ],
+)
+def test_what_has_a_limit_in_bytes_fits_unless_that_does_not(path, key, value, limit):
+    machine, config = Machine(2, SMALL), changed(path, key, value)
+    require(config, machine)
+    section, name = limit.split(".")
+    with pytest.raises(ConfigError, match=rf"^{key} is {value}: it would need .*; \d+ would fit$") as caught:
+        require(load(path, {section: {name: str(1 << 30), key.split(".")[1]: str(value)}}), machine)
+    fitting = int(str(caught.value).split()[-3])
+    require(load(path, {section: {name: str(1 << 30), key.split(".")[1]: str(fitting)}}), machine)
+
+
+def test_a_window_that_holds_no_rows_is_refused_with_one_that_does():
+    wide = replace(games.load("connect4"), features=10**6)
+    config = load(CONNECT4, {"replay": {"capacity_mb": "7"}, "net": {"kind": "mlp"}})
+    with pytest.raises(ConfigError, match=r"^replay.capacity_mb is 7: the window would hold 7 MB, .* up to 1 MB; 8 wo"):
+        sizes._require_window(config, wide, SMALL)
+    sizes._require_window(sections.changed(config, "replay.capacity_mb", 8), wide, SMALL)
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+def test_limits_in_bytes_are_reckoned_from_the_memory_at_hand_unless_they_are_set(workers):
+    config = load(CONNECT4, {"pool": {"workers": str(workers)}})
+    found = byte_limits(config, 48 << 30)
+    assert found == (3 << 30, 16 << 30, 3 << 30, min((6 << 30) // workers, 2**32 - 1), (6 << 30) // workers)
+    keys = ("batch.max_queued_mb", "replay.capacity_mb", "store.queue_mb", "pool.message_mb", "search.cache_mb")
+    for place, key in enumerate(keys, start=1):
+        config = sections.changed(config, key, place)
+    assert byte_limits(config, 48 << 30) == tuple(place << 20 for place in range(1, 6))
+    assert str(byte_limits(config, 1)).startswith("queue 1 MB, replay window 2 MB, games to be stored 3 MB, a message")
 
 
 def test_where_nothing_fits_it_is_said():
@@ -93,7 +129,15 @@ def test_trees_never_have_more_edges_than_their_numbers_can_tell_apart():
 
 def test_a_block_of_rows_fits_into_a_message():
     with pytest.raises(ConfigError, match=r"^search.games is 300000: a worker would ask for .*; \d+ would fit$"):
-        require(changed(DEFAULT, "search.games", 300_000), Machine(2, 1 << 50))
+        require(load(DEFAULT, {"search": {"games": "300000"}, "pool": {"message_mb": "64"}}), Machine(2, 1 << 50))
+
+
+def test_a_block_of_the_synthetic_load_fits_into_a_message():
+    words = (
+        r"^load.row_bytes is 1048576: a worker would ask for 256 MB at a time, a message has at most 64 MB; 260000 wo"
+    )
+    with pytest.raises(ConfigError, match=words):
+        require(load(SYNTHETIC, {"load": {"row_bytes": "1048576"}, "pool": {"message_mb": "64"}}), Machine(2, SMALL))
 
 
 def test_a_value_that_is_told_fits_whatever_the_limit():

@@ -138,6 +138,11 @@ class Rounds:
         """Iterations of the round under way that were not issued yet."""
         return sum(self._shares) if self.is_synchronous else 0
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is under way: all who are idle can begin the next round."""
+        return not self._out
+
     def portion(self) -> int:
         """Return how many iterations an idle worker may be given now, 0 for none; begin a round where one is due."""
         if self.ledger.returned is not None:
@@ -248,7 +253,10 @@ class RoundWork(Work):
             self.ledger.finish(member.number, result.job)
             desk.forget_if_closed(self, result.job)
             member.has_work = False
-            desk.fill_all()
+            if self._rounds.is_over:
+                desk.fill_all()
+            else:  # whoever else is idle was offered all there is
+                desk.fill(member)
 
     def worker_lost(self, member: Member, *, is_blamed: bool) -> None:
         self._rounds.gone(member.number)

@@ -41,6 +41,14 @@ class LearnFigures(Part):
     ] = 0
     """Examples in the replay window."""
 
+    window_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
+    """Megabytes of the replay window, at most replay.capacity_mb."""
+
+    early_rows: Annotated[
+        int, Figure("counter", "rows", "forgotten early", count, line="forgotten early {:,}", hides_zero=True)
+    ] = 0
+    """Examples that left the replay window for want of bytes and not of rows, see replay.capacity_mb."""
+
     age_rows: Annotated[float, Figure("gauge", "rows", "age", lambda rows: f"{count(rows)} rows")] = 0.0
     """Mean number of examples that came after a drawn one."""
 

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from asyncplay.data.store import MOST_VALUE_BYTES
 from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import Array, Examples, Floats
+from asyncplay.payloads import Array, Examples, Floats, most_packed_bytes
 
 
 class GameFacts(NamedTuple):
@@ -46,11 +47,23 @@ def record_flaw(game: Game, facts: GameFacts, *, seed: int, version: int) -> str
     if game.seed != seed:
         return f"seed {game.seed}, its unit has {seed}"
     return (
-        result_flaw(game, facts.players)
+        _size_flaw(game)
+        or result_flaw(game, facts.players)
         or _ending_flaw(game, facts)
         or _decisions_flaw(game, facts, version)
         or (_rows_flaw(game, facts) if len(game.decisions) else None)
     )
+
+
+def _size_flaw(game: Game) -> str | None:
+    """The store could not read a longer record again; most games are too short to look at them closely."""
+    n_entries = len(game.targets)
+    if most_packed_bytes(len(game.actions), len(game.decisions), n_entries) > MOST_VALUE_BYTES:
+        n_entries = int(np.count_nonzero(game.targets))
+    n_bytes = most_packed_bytes(len(game.actions), len(game.decisions), n_entries)
+    if n_bytes <= MOST_VALUE_BYTES:
+        return None
+    return f"a record of up to {n_bytes:,} bytes, the store takes {MOST_VALUE_BYTES:,}: its policies are too long"
 
 
 def _ending_flaw(game: Game, facts: GameFacts) -> str | None:

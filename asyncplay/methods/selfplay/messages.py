@@ -65,7 +65,8 @@ class SelfplaySpec(Message):
     options: str  # of the game, as JSON
     games: int  # under way at a time, in two groups if they are many
     search: str  # SearchSettings as JSON
-    cache: int = 0  # positions whose answers are remembered
+    cache: int = 0  # positions whose answers are remembered,
+    cache_bytes: Count = 1 << 62  # in at most so many bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

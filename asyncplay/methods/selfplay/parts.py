@@ -66,13 +66,16 @@ def make_limiter(config: Config, stored: Stored, trained_rows: int, before: Rati
 
 
 def make_replay(
-    config: Config, game: GameSpec, shape: NetShape, folder: Path, stored: Stored
+    config: Config, game: GameSpec, shape: NetShape, folder: Path, stored: Stored, *, capacity_bytes: int
 ) -> tuple[Replay, Missing]:
-    """An empty window that begins where the old one did, and the rows it lacks; rows have the network's seats."""
-    total = stored.kept.rows
-    missing = Missing(total - window_rows(config.replay, total), total)
+    """An empty window that begins where the old one did, and the rows it lacks; rows have the network's seats.
+
+    Where its bytes hold fewer rows than its law wants, only as many as may fit are brought back."""
+    players, total = shape.players, stored.kept.rows
+    replay = Replay(game.features, game.feature_dtype, players, window=config.replay, capacity_bytes=capacity_bytes)
+    wanted = min(window_rows(config.replay, total), capacity_bytes // replay.row_bytes)
+    missing = Missing(total - wanted, total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
-    replay = Replay(game.features, game.feature_dtype, shape.players, window=config.replay)
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
 

@@ -24,8 +24,10 @@ from asyncplay.wire.codec import encode
 
 log = logging.getLogger(__name__)
 
-PART_ROWS = 32_768  # read from the store at a time
+PART_ROWS = 32_768  # read from the store at a time, or as many rows as make
+PART_BYTES = 256 << 20
 JOB_GAMES = 32
+JOB_BYTES = 16 << 20  # of the records of a job's games, where these are many
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,9 @@ class Refill:
     async def run(self, missing: Missing) -> None:
         """Refill ``replay``, which was told to begin at the first of these rows; StoreError if it cannot be."""
         first_row = missing.first_row
+        part_rows = max(min(PART_ROWS, PART_BYTES // self.replay.row_bytes), 1)
         while first_row < missing.stop_row:
-            stop_row = min(first_row + PART_ROWS, missing.stop_row)
+            stop_row = min(first_row + part_rows, missing.stop_row)
             if games := await asyncio.to_thread(read_part, self.folder, first_row, stop_row):
                 for game, rows in await self._rebuild(games):
                     start = max(first_row - game.first_row, 0)  # what was before the window is forgotten
@@ -82,7 +85,8 @@ class Refill:
         def spec(piece: Piece) -> bytes:
             return encode(self._spec(games[piece.first : piece.first + piece.size]))
 
-        assignment = Assignment("rebuild", spec, self.seed, chunk=JOB_GAMES, low_water=2 * JOB_GAMES)
+        chunk = max(min(JOB_GAMES, JOB_BYTES // max(len(game.record) for game in games)), 1)
+        assignment = Assignment("rebuild", spec, self.seed, chunk=chunk, low_water=2 * chunk)
         work = UnitWork(assignment, Ledger(len(games)), finished=take, check=check)
         self.dispatcher.add(work)
         try:

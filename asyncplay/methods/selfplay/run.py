@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from asyncplay import machine as memory
 from asyncplay import rng
 from asyncplay.config.sections import Config
 from asyncplay.data.checkpoint import Checkpoint
@@ -22,6 +23,7 @@ from asyncplay.engine.tuner import Tuner
 from asyncplay.engine.work import Assignment, UnitWork
 from asyncplay.errors import WireError
 from asyncplay.methods import parts as shared
+from asyncplay.methods.limits import byte_limits
 from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import HERO_MODEL, Arena
 from asyncplay.methods.selfplay.checkpoint import capture, losses, read_stored, restore
@@ -30,7 +32,7 @@ from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model, save_weights
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, TrainerState
-from asyncplay.methods.sizes import net_shape, worker_bytes
+from asyncplay.methods.sizes import Machine, net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.nets import Weights, snapshot
@@ -73,6 +75,9 @@ class SelfplayRun:
         for line in self.choice.report():
             log.info("backend %s", line)
         say(f"backend {self.choice.best}: {self.choice.rows_per_s:,.0f} rows/s")
+        self.limits = byte_limits(config, memory.at_hand())
+        log.info("at most: %s", self.limits)
+        say(f"at most: {self.limits}")
 
         self.learner = parts.make_learner(config, self.shape, self.choice.best)
         restored = restore(found, self.learner, time.perf_counter())
@@ -87,13 +92,15 @@ class SelfplayRun:
                 finished=self._take,
                 check=lambda game: self._check(game, rng.derive(config.train.seed, game.unit)),
             ),
-            Storage(self.folder, store, shared.recorder_limits(config)),
+            Storage(self.folder, store, shared.recorder_limits(config, self.limits)),
         )
         assert self.engine.recorder is not None, "games are stored"
         self.recorder: GameRecorder = self.engine.recorder
         self.note, self.measure = self.recorder.note, self.recorder.measure
         self.limiter = parts.make_limiter(config, stored, self.learner.rows, restored.ratio)
-        self.replay, self._missing = parts.make_replay(config, self.game, self.shape, folder, stored)
+        self.replay, self._missing = parts.make_replay(
+            config, self.game, self.shape, folder, stored, capacity_bytes=self.limits.window
+        )
         self.saver = Saver(self.folder, self._capture, config.checkpoint, saved_step=self.learner.steps)
         self.trainer = self._make_trainer(restored.published, max(restored.last_version, stored.last_version))
         self._arena = Arena(
@@ -147,7 +154,7 @@ class SelfplayRun:
         self.saver.request()
 
     def figures(self) -> Figures:
-        stats, backend = self.engine.evaluator.stats(), self.choice.best.backend
+        stats, backend = self.engine.stats(), self.choice.best.backend
         learning = replace(self.trainer.stats(), shortened=self._shortened, unrecorded=self._unrecorded)
         return Figures(
             name="rows",
@@ -203,17 +210,19 @@ class SelfplayRun:
             n_games,
             json.dumps(asdict(config.search)),
             cache=0 if self._is_lockstep else config.search.cache_positions,
+            cache_bytes=self.limits.cache,
         )
         return Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
 
     def _make_engine(self, work: UnitWork, storage: Storage) -> Engine:
         config, workers = self._config, shared.n_workers(self._config)
+        one_more = worker_bytes(config, self.game, Machine(workers, memory.at_hand()))
         engine = Engine(
             shared.make_pool(config.pool.kind),
             work,
             workers=workers,
-            settings=shared.live_settings(config, learns=True, worker_bytes=worker_bytes(config, self.game, workers)),
-            limits=shared.limits(config),
+            settings=shared.live_settings(config, learns=True, worker_bytes=one_more),
+            limits=shared.limits(config, self.limits),
             patience=shared.patience(config),
             depth=1 if self._is_lockstep else self._backend.depth,
             is_lockstep=self._is_lockstep,

@@ -169,6 +169,8 @@ class Trainer:
             device_s=self._lane.busy_s(self),
             inserted_rows=counts.inserted,
             window_rows=self._replay.rows,
+            window_mb=self._replay.held_bytes / (1 << 20),
+            early_rows=self._replay.early_rows,
             age_rows=self._replay.age_rows,
             version_lag=self._version_lag,
             sampled_rows=counts.sampled,

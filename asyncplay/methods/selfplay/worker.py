@@ -20,11 +20,12 @@ from asyncplay.payloads import Floats, Positions
 from asyncplay.search.cache import EvaluationCache, Split
 from asyncplay.search.examples import GameRows, PlayedGame
 from asyncplay.search.group import Group, SelectedRows, kernel_settings
-from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.codec import HEADER, decode, payload_bytes
 from asyncplay.wire.messages import Answer, Ask, Job, Message
 from asyncplay.worker.core import Step
 
 BLOCK_ROWS = 128
+STEP_BYTES = 32 << 20  # of finished games that are told of together, about
 NO_UNIT = -1
 
 
@@ -37,6 +38,7 @@ class PlayingGroup:
         self.units = np.full(n_games, NO_UNIT, np.int64)
         self.jobs = np.zeros(n_games, np.int64)
         self.is_waiting = False  # for an answer
+        self.finished: deque[int] = deque()  # slots whose games are over and not told of yet
         self.split: Split | None = None  # the rows under way, if some of them are remembered
 
     @property
@@ -59,6 +61,7 @@ class SelfPlayer:
         self._turn = 0
         self._cache: EvaluationCache | None = None
         self._spared = 0  # rows that needed no asking since the last ask
+        self._refused = 0  # answers that the cache had no room for, up to the last ask
 
     def take(self, job: Job) -> None:
         if not self._tables:
@@ -79,6 +82,9 @@ class SelfPlayer:
         if table is None:
             return Step([], None)
         messages = self._settle(table)
+        if table.finished:  # and too long to be sent together
+            self._turn -= 1
+            return Step(messages, 0)
         messages += self._ask(table, table.group.select())
         return Step(messages, 0 if self._n_thinking() else None)
 
@@ -91,7 +97,7 @@ class SelfPlayer:
         half = spec.games // 2
         sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
         self._tables = [PlayingGroup(Group(game, settings, size)) for size in sizes]
-        self._cache = EvaluationCache(game, spec.cache) if spec.cache else None
+        self._cache = EvaluationCache(game, spec.cache, spec.cache_bytes) if spec.cache else None
         self._seed = job.seed
 
     @property
@@ -117,10 +123,13 @@ class SelfPlayer:
             self._back_up(table, np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0)
             return []
         ticket, spared, self._spared = next(self._tickets), self._spared, 0
+        refused = 0 if self._cache is None else self._cache.n_refused
+        uncached, self._refused = refused - self._refused, refused
         self._asked[ticket] = table
         table.is_waiting = True
         thinking, extra = self._n_thinking(), int(is_extra.sum())
-        return [ask_message(wanted, ticket, model=0, thinking=thinking, spared=spared, extra=extra)]
+        counts = {"spared": spared, "uncached": uncached, "extra": extra}
+        return [ask_message(wanted, ticket, model=0, thinking=thinking, **counts)]
 
     def _back_up(self, table: PlayingGroup, priors: Floats, values: Floats, version: int) -> None:
         """Answers to what was asked, completed by what is remembered."""
@@ -145,13 +154,22 @@ class SelfPlayer:
         return sum(self._can_think(table) for table in self._tables)
 
     def _settle(self, table: PlayingGroup) -> list[Message]:
-        """Take all decisions that are due, tell of finished games and begin new ones in their place."""
+        """Take all decisions that are due, tell of finished games and begin new ones in their place.
+
+        Games are told of until they have STEP_BYTES; the others wait for the next call.
+        """
         messages: list[Message] = []
-        self._begin(table)
-        while len(finished := table.group.advance()):
-            messages += [self._finish(table, int(slot)) for slot in finished]
+        n_bytes = 0
+        while True:
+            while table.finished and n_bytes < STEP_BYTES:
+                messages.append(self._finish(table, table.finished.popleft()))
+                n_bytes += payload_bytes(messages[-1])
+            if table.finished:
+                return messages
             self._begin(table)
-        return messages
+            table.finished.extend(table.group.advance().tolist())
+            if not table.finished:
+                return messages
 
     def _begin(self, table: PlayingGroup) -> None:
         slots = table.free()[: len(self._units)]
@@ -176,11 +194,9 @@ def load_game(name: str, options: str) -> GameSpec:
     return games.load(name, json.loads(options))
 
 
-def ask_message(
-    rows: SelectedRows | Positions, ticket: int, *, model: int, thinking: int, spared: int = 0, extra: int
-) -> Ask:
+def ask_message(rows: SelectedRows | Positions, ticket: int, *, model: int, thinking: int, **counts: int) -> Ask:
     """The rows of one select, or what is left of them, as one slot's query; valid until the group's next select."""
-    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, spared, extra)
+    return Ask(ticket, model, 1, thinking, rows.features, rows.legal, rows.offsets, **counts)
 
 
 def game_message(spec: GameSpec, played: PlayedGame, rows: GameRows, *, job: int, unit: int) -> Game:

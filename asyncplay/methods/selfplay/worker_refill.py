@@ -12,10 +12,11 @@ from asyncplay.methods.selfplay.worker import game_message, load_game
 from asyncplay.payloads import Array, unpack
 from asyncplay.search import entries
 from asyncplay.search.rebuilt import notes_of, rebuild_rows
-from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.codec import HEADER, decode, payload_bytes
 from asyncplay.wire.messages import Job, Message
 from asyncplay.worker.core import Step
 
+STEP_BYTES = 16 << 20  # of rebuilt games that wait to be sent, about
 STEP_GAMES = 4  # rebuilt at a time: with 16 the first new game after a resume came twice as late
 
 
@@ -44,8 +45,11 @@ class Rebuilder:
         raise AssertionError(f"a rebuilder asks nothing, but was sent a {type(message).__name__}")
 
     def advance(self, now_s: float) -> Step:
-        n_games = min(STEP_GAMES, len(self._todo))
-        messages: list[Message] = [self._rebuild(self._todo.popleft()) for _ in range(n_games)]
+        messages: list[Message] = []
+        n_bytes = 0
+        while self._todo and len(messages) < STEP_GAMES and n_bytes < STEP_BYTES:
+            messages.append(self._rebuild(self._todo.popleft()))
+            n_bytes += payload_bytes(messages[-1])
         return Step(messages, 0 if self._todo else None)
 
     def _rebuild(self, stored: _Stored) -> Game:

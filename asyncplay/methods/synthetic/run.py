@@ -66,7 +66,7 @@ class SyntheticRun:
         raise ConfigError("a synthetic load has nothing to save")
 
     def figures(self) -> Figures:
-        stats = self.engine.evaluator.stats()
+        stats = self.engine.stats()
         max_rows = self.engine.settings.max_rows
         return Figures(
             name="rows",
