@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-COMMAND = "import sys; from asyncplay.cli import main; {}sys.exit(main())"
+COMMAND = """import sys
+from asyncplay.cli import main
+{}
+sys.exit(main())"""
 
 
 @contextmanager
@@ -25,7 +28,7 @@ def checked_out(commit: str, tree: Path) -> Iterator[Path]:
 def run(tree: Path, words: list[str], changes: str = "") -> str:
     """Run a command of the package in ``tree`` there; return what it prints, exit if it fails.
 
-    ``changes``: statements that are carried out before, each ended by a semicolon.
+    ``changes``: statements that are carried out before.
     """
     done = subprocess.run(
         [sys.executable, "-c", COMMAND.format(changes), *words],

@@ -7,8 +7,8 @@ measures in neighbouring windows, or CPU time. The two commits take turns, first
 order changes from pair to pair. ``new/old`` is the speed of the new commit in that of the old one, above 1 where it is
 faster, the median over pairs with the least and the most. What the machine adds to it is seen by comparing a commit
 with itself. One wire bench takes a minute, one of self-play some minutes, and the windows of one console bench alone
-nearly eight. ``--brief`` takes six windows of self-play from the first game's end on instead of a whole round of games,
-and 40 pairs of windows of the console instead of 200: about an hour for all.
+nearly eight. ``--brief`` takes five windows of self-play from the start on instead of those of a whole round of games,
+and 25 pairs of windows of the console instead of 200: three quarters of an hour for all.
 """
 
 import argparse
@@ -42,13 +42,17 @@ def _mean_cost_us(result: dict[str, Any]) -> float:
     return geometric_mean(row["coordinator_us_per_row"] for row in result["rows"])
 
 
-FEW_WINDOWS = (
-    "from asyncplay.bench import selfplay; "
-    "selfplay.SEQUENTIAL_S = 0.2; selfplay._one_round = selfplay._first_windows; "
-    "selfplay._first_windows = lambda watched, limit: selfplay.asyncio.gather(selfplay._pair(watched, limit)); "
-)
-"""The windows that are taken while learning become those without; one is left for learning, which is not compared."""
-FEW_PAIRS = "from asyncplay.bench import console; console.measure.__defaults__ = (40,); "
+FEW_WINDOWS = """
+from asyncplay.bench import selfplay
+async def windows(watched, limit):
+    await watched.until_asked()
+    await selfplay.asyncio.sleep(5)
+    return [await selfplay._pair(watched, limit) for _ in range(5)]
+async def window(watched, limit):
+    return [await selfplay._pair(watched, limit)]
+selfplay.SEQUENTIAL_S, selfplay._one_round, selfplay._first_windows = 0.2, windows, window
+"""
+FEW_PAIRS = "from asyncplay.bench import console; console.measure.__defaults__ = (25,)"
 
 BENCHES = {
     "blob": Bench(
