@@ -168,6 +168,9 @@ class LearnSettings:
     minimum_rows: Annotated[int, Ge(1), Le(MOST_ROWS)] = 4_096
     """Rows before the first step."""
 
+    symmetries: bool = True
+    """Whether each drawn row is turned by one of the game's symmetries: a mirrored board, exchanged suits."""
+
     learning_rate: Annotated[float, Gt(0), Le(1_000)] = 2e-3
     """At its peak."""
 

@@ -6,7 +6,7 @@ lie in blocks of equal length, each a few flat arrays: memory follows the window
 a row's legal actions take the room they need, whether the game has 7 actions or 50,000.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from asyncplay.config.sections import ReplaySettings
 from asyncplay.payloads import Array, Examples, Ints, concatenate
 
 Numbers = NDArray[np.int64]
+TurnActions = Callable[[Examples, Numbers], Ints]
+"""Examples and the symmetry that turns each row: what their legal actions become, int32[L]."""
 
 
 def window_rows(window: ReplaySettings, inserted: int) -> int:
@@ -51,6 +53,7 @@ class Replay:
         players: int,
         *,
         window: ReplaySettings,
+        state_words: int = 0,  # of the states that rows carry
         block_rows: int = 16_384,
     ) -> None:
         self.inserted = 0  # rows that ever came
@@ -58,7 +61,7 @@ class Replay:
         self._first = 0  # oldest row in the window
         self._window, self._block_rows = window, block_rows
         self.feature_dtype = np.dtype(feature_dtype)
-        self._features, self._players = features, players
+        self._features, self._players, self._state_words = features, players, state_words
         self._blocks: dict[int, _Block] = {}
         self._missing = 0  # rows that ``refill`` will bring
         self._late: list[Examples] = []  # came before those and wait for them
@@ -144,7 +147,7 @@ class Replay:
 
     def _block(self, number: int) -> "_Block":
         if number not in self._blocks:
-            room = (self._block_rows, self._features, self.feature_dtype, self._players)
+            room = (self._block_rows, self._features, self.feature_dtype, self._players, self._state_words)
             self._blocks[number] = _Block(*room)
         return self._blocks[number]
 
@@ -158,7 +161,7 @@ class Replay:
 class _Block:
     """Room for a fixed number of rows, filled once from front to back."""
 
-    def __init__(self, rows: int, features: int, feature_dtype: DTypeLike, players: int) -> None:
+    def __init__(self, rows: int, features: int, feature_dtype: DTypeLike, players: int, state_words: int) -> None:
         self._columns = Examples(
             features=np.empty((rows, features), feature_dtype),
             legal=np.empty(rows, np.int32),
@@ -168,6 +171,7 @@ class _Block:
             seats=np.empty(rows, np.int32),
             weight=np.empty(rows, np.float32),
             versions=np.empty(rows, np.int32),
+            states=np.empty((rows, state_words), np.int64),
         )
 
     @property
@@ -181,7 +185,7 @@ class _Block:
     def write(self, place: int, rows: Examples) -> None:
         """Put ``rows`` at ``place``, which follows the row written last (or is where the block begins)."""
         last = place + rows.rows
-        for name in ("features", "values", "seats", "weight", "versions"):
+        for name in ("features", "values", "seats", "weight", "versions", "states"):
             getattr(self._columns, name)[place:last] = getattr(rows, name)
         first_entry = int(self._columns.offsets[place])
         last_entry = first_entry + len(rows.legal)
@@ -198,19 +202,27 @@ class _Block:
             self._columns = self._columns._replace(legal=_grown(legal, room), targets=_grown(targets, room))
 
 
-def augment(examples: Examples, feature_turns: Ints, action_turns: Ints, generator: np.random.Generator) -> Examples:
+def augment(
+    examples: Examples, feature_turns: Ints, turn_actions: TurnActions, generator: np.random.Generator
+) -> Examples:
     """Turn each row by a symmetry of its own, drawn from all ``Y``.
 
-    Turned features are ``row[feature_turns[y]]``, int32[Y, F]; action ``a`` becomes ``action_turns[y, a]``,
-    int32[Y, A]. A row's legal actions keep their places beside their targets, so they no longer ascend.
+    Turned features are ``row[feature_turns[y]]``, int32[Y, F]. A row's legal actions keep their places beside their
+    targets, so they no longer ascend; states, which only served to turn them, are left behind.
     """
     turns = generator.integers(0, len(feature_turns), examples.rows)
     features = np.empty_like(examples.features)
     for turn, columns in enumerate(feature_turns):
         chosen = np.flatnonzero(turns == turn)
         features[chosen] = examples.features[np.ix_(chosen, columns)]
-    legal = action_turns[np.repeat(turns, np.diff(examples.offsets)), examples.legal]
-    return examples._replace(features=features, legal=legal)
+    return examples._replace(
+        features=features, legal=turn_actions(examples, turns), states=np.empty((examples.rows, 0), np.int64)
+    )
+
+
+def turn_by_table(action_turns: Ints) -> TurnActions:
+    """Of games whose action ``a`` becomes ``action_turns[y, a]``, int32[Y, A], in every position."""
+    return lambda examples, turns: action_turns[np.repeat(turns, np.diff(examples.offsets)), examples.legal]
 
 
 def _grown(array: Array, room: int) -> Array:

@@ -31,6 +31,9 @@ determinize   int64[D, S], D positions that look the same to the viewer, drawn a
 outcomes      of games whose chance can be listed: write what may happen at a chance turn, as ascending
               numbers, and with what odds; return how many there are
 happen        let the outcome of that number happen
+turn          of games with symmetries that no table of actions can tell: what an action becomes when the position
+              is turned by symmetry ``y``. It reads fixed places of the state and indexes nothing by what it
+              finds there: states of training examples come from workers, and may be any words
 ending        of games that are searched: return 0 if more than ``most`` decisions are left of the game or
               stage; else write into the first row of ``values`` what each seat will have got at its end if all
               play best (max^n), and return 1. Where several actions are best for the mover it is the mean
@@ -74,17 +77,19 @@ ADVISE = int64(RULES, STATE, ROOM)
 WHY = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
+TURN = int64(RULES, STATE, int64, int64)
 ENDING = int64(RULES, STATE, int64, int64[:, ::1], float64[:, ::1])
 
 
 class Symmetries(NamedTuple):
     """The Y ways to turn a position without changing the game; the first is the identity.
 
-    Turned features are ``row[features[y]]``; action ``a`` becomes ``actions[y, a]``.
+    Turned features are ``row[features[y]]``; action ``a`` becomes ``actions[y, a]``, or what the kernel ``turn`` says
+    where that depends on the position.
     """
 
     features: NDArray[np.int32]  # int32[Y, F]
-    actions: NDArray[np.int32]  # int32[Y, A]
+    actions: NDArray[np.int32] | None  # int32[Y, A]; None: the game has the kernel ``turn``
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,6 +125,11 @@ class GameSpec:
     reasons: tuple[str, ...] = (BY_RULES,)  # for which a game may end; BY_LIMIT: its limit of decisions cut it off
     why: Kernel | None = None  # WHY; None: the first reason is the only one
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
+
+    @property
+    def example_words(self) -> int:
+        """Words of the state that a training example carries: all where its actions are turned by a kernel, or none."""
+        return self.state_words if self.kernels.turn is not None else 0
 
     def new_state(self) -> NDArray[np.int64]:
         """Return the position before anything happened."""

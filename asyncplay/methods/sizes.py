@@ -103,7 +103,7 @@ def selfplay_needs(config: Config, game: GameSpec) -> list[Need]:
     search, shape, workers = config.search, net_shape(config, game), config.pool.workers
     answer_bytes = 24 + 4 * game.max_legal + 4 * game.players
     n_caches = 0 if config.pool.kind == "inline" else workers
-    row_bytes = _feature_bytes(game) + 8 * game.max_legal + 4 * shape.players + 16
+    row_bytes = _feature_bytes(game) + 8 * (game.max_legal + game.example_words) + 4 * shape.players + 16
     replay, units = config.replay, config.train.units or math.inf
     window_rows = int(min(replay.start_rows, replay.capacity_rows, units * game.max_decisions))
     trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), kernel_settings(game, config.search))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Raised whenever an old and a new process could misunderstand each other."""
 
 
@@ -38,6 +38,7 @@ FloatRows = Annotated[NDArray[np.float32], Layout(("float32",), 2)]
 Doubles = Annotated[NDArray[np.float64], Layout(("float64",), 1)]
 Ints = Annotated[NDArray[np.int32], Layout(("int32",), 1)]
 Longs = Annotated[NDArray[np.int64], Layout(("int64",), 1)]
+LongRows = Annotated[NDArray[np.int64], Layout(("int64",), 2)]
 Bytes = Annotated[NDArray[np.int8], Layout(("int8",), 1)]
 
 

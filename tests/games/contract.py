@@ -4,11 +4,12 @@
 another, as a search does. Every array it hands to a kernel lies between guards.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from games import blob_twin
 
 from asyncplay import rng
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
@@ -266,29 +267,63 @@ def listed_outcomes(spec: GameSpec, state: np.ndarray) -> list[tuple[float, np.n
 
 
 def check_symmetries_are_permutations(spec: GameSpec) -> None:
-    symmetries = spec.symmetries()
+    features, actions = spec.symmetries()
 
-    assert symmetries.features.shape == (spec.n_symmetries, spec.features)
-    assert symmetries.actions.shape == (spec.n_symmetries, spec.actions)
-    for table in symmetries:
+    assert features.shape == (spec.n_symmetries, spec.features)
+    assert (actions is None) == (spec.kernels.turn is not None)
+    tables = [features] if actions is None else [features, actions]
+    for table in tables:
         np.testing.assert_array_equal(table[0], np.arange(table.shape[1]))
         assert (np.sort(table, axis=1) == np.arange(table.shape[1])).all()
-    assert len({table.tobytes() for table in symmetries.features}) == spec.n_symmetries
+    assert actions is None or actions.shape == (spec.n_symmetries, spec.actions)
+    assert len({table.tobytes() for table in features}) == spec.n_symmetries
+
+
+def turn_action(spec: GameSpec, state: np.ndarray, action: int, y: int) -> int:
+    """What an action becomes, by kernel or by table."""
+    if spec.kernels.turn is not None:
+        return spec.kernels.turn(spec.rules, state, action, y)
+    return int(spec.symmetries().actions[y, action])
+
+
+STATE_TURNS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {"blob": blob_twin.turned}
+"""Twins that turn a position, of games whose deals would have to be turned too; others are played from the start."""
 
 
 def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
     """Playing turned actions leads to turned positions: same features turned, same legal ones turned."""
-    symmetries = spec.symmetries()
-    for turn in range(spec.n_symmetries):
-        game, desk = random_game(spec, turn), Desk(spec)
-        desk.reset(turn)
+    twin, features = STATE_TURNS.get(spec.name), spec.symmetries().features
+    for y in range(spec.n_symmetries):
+        game, desk = random_game(spec, y), Desk(spec)
+        desk.reset(y)
         for moment in game.moments:
+            if twin is not None:
+                desk.state[:] = twin(moment.state, y)
             assert desk.settle() == moment.player
-            turned = moment.features[symmetries.features[turn]]
-            np.testing.assert_array_equal(desk.encode(moment.player), turned)
-            np.testing.assert_array_equal(desk.legal(), np.sort(symmetries.actions[turn, moment.legal]))
-            desk.play(int(symmetries.actions[turn, moment.action]))
+            np.testing.assert_array_equal(desk.encode(moment.player), moment.features[features[y]])
+            turned = [turn_action(spec, moment.state, int(action), y) for action in moment.legal]
+            np.testing.assert_array_equal(desk.legal(), np.sort(turned))
+            desk.play(turn_action(spec, moment.state, moment.action, y))
+            if twin is not None:
+                after = moment.state.copy()
+                spec.kernels.play(spec.rules, after, moment.action, desk.room)
+                np.testing.assert_array_equal(desk.state, twin(after, y))
         np.testing.assert_array_equal(desk.returns(), game.returns)
+        desk.check_guards()
+
+
+def check_any_words_can_be_turned_as_a_state(spec: GameSpec) -> None:
+    """States of examples come from workers; only for games that turn by a kernel."""
+    if spec.kernels.turn is None:
+        return
+    random = np.random.default_rng(0)
+    wild = [random.integers(-(2**63), 2**63, spec.state_words) for _ in range(50)]
+    wild += [np.full(spec.state_words, word, np.int64) for word in (-1, 0, 1, 2, 3, 2**63 - 1, -(2**63))]
+    for state in wild:
+        before = state.copy()
+        for action in range(spec.actions):
+            spec.kernels.turn(spec.rules, state, action, spec.n_symmetries - 1)
+        np.testing.assert_array_equal(state, before)
 
 
 CHECKS = [check for name, check in sorted(globals().items()) if name.startswith("check_") and check is not check_stages]

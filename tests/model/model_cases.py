@@ -53,6 +53,7 @@ def random_examples(shape: NetShape, rows: int, seed: int = 0) -> Examples:
         seats=random.integers(1, shape.players + 1, rows).astype(np.int32),
         weight=random.uniform(0.5, 2, rows).astype(np.float32),
         versions=np.arange(rows, dtype=np.int32),
+        states=np.empty((rows, 0), np.int64),
     )
 
 

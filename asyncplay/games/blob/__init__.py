@@ -1,7 +1,7 @@
 """Blob, an Oh Hell variant for 3 to 8 players: bid how many tricks you will take, and take exactly those.
 
 Modules: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), encode (what
-a player sees), endings (the last tricks worked out), yardstick (a rule-based player).
+a player sees), symmetry (suits exchanged), endings (the last tricks worked out), yardstick (a rule-based player).
 """
 
 from math import comb
@@ -12,11 +12,12 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.blob import layout
 from asyncplay.games.blob.encode import FEATURES, encode, key
 from asyncplay.games.blob.endings import ending
+from asyncplay.games.blob.symmetry import ORDERS, symmetries, turn
 from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_move
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
 from asyncplay.games.kernels import Kernels
-from asyncplay.games.spec import GameSpec, no_symmetries
+from asyncplay.games.spec import GameSpec
 
 TRUMPS = {"any": layout.ANY, "spades": 0, "hearts": 1, "clubs": 2, "diamonds": 3, "none": layout.NO_TRUMP}
 FEWEST_PLAYERS, MOST_CARDS = 3, 13
@@ -34,6 +35,7 @@ KERNELS = Kernels(
     key=key,
     determinize=determinize,
     ending=ending,
+    turn=turn,
 )
 
 
@@ -56,9 +58,8 @@ def spec(
         max_decisions=sum(players * (size + 1) for size in sizes),
         zero_sum=False,
         is_hidden=True,
-        n_symmetries=1,
-        # suits could be exchanged, but not the order in which trumps come
-        symmetries=lambda: no_symmetries(FEATURES, layout.CARDS),
+        n_symmetries=len(ORDERS),
+        symmetries=symmetries,
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.blob",
         value_scale=VALUE_SCALE,
@@ -77,7 +78,8 @@ def _rules(players: int, sizes: list[int], *, is_whole: bool, dealer: int, trump
     most_points = sum(10 + size for size in sizes)
     options = [players, sizes[0], int(is_whole), dealer, trump, len(sizes), most_points]
     row = range(layout.BINOMIAL_ROW)
-    return np.array([*options, *(comb(n, k) for n in row for k in row)], np.int64)
+    suit_turns = (suit for order in ORDERS for suit in order)
+    return np.array([*options, *(comb(n, k) for n in row for k in row), *suit_turns], np.int64)
 
 
 def _check(players: int, cards: int, dealer: int, trump: str) -> None:

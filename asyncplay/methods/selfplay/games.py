@@ -1,7 +1,7 @@
 """Finished games as they arrive: whether they can be, and the examples they bring.
 
-The coordinator has no kernels, so an action that was not legal where no search was made stays unseen. Everything else
-that would make a stored game useless, or a training step with it, is found here, before it is stored.
+The coordinator plays no game again, so an action that was not legal where no search was made stays unseen. Everything
+else that would make a stored game useless, or a training step with it, is found here, before it is stored.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import Array, Examples, Floats
+from asyncplay.payloads import Array, Examples, Floats, Ints
 
 
 class GameFacts(NamedTuple):
@@ -26,6 +26,9 @@ class GameFacts(NamedTuple):
     most_return: float  # of a seat, in the game's own units, either way
     reasons: tuple[str, ...]  # for which a game may end
     outcome_of: Callable[[Array], Floats]  # what returns are worth to each seat
+    state_words: int = 0  # of the state that comes with each row
+    turn_flaw: Callable[[Array, Ints, Ints], str | None] | None = None  # why states, offsets and legal actions of rows
+    # cannot be turned; None: states are not needed for it
 
 
 def result_flaw(game: Game, players: int) -> str | None:
@@ -49,7 +52,7 @@ def record_flaw(game: Game, facts: GameFacts, *, seed: int, version: int) -> str
         result_flaw(game, facts.players)
         or _ending_flaw(game, facts)
         or _decisions_flaw(game, facts, version)
-        or (_rows_flaw(game, facts) if len(game.decisions) else None)
+        or (_rows_flaw(game, facts) or _states_flaw(game, facts) if len(game.decisions) else None)
     )
 
 
@@ -99,6 +102,12 @@ def _rows_flaw(game: Game, facts: GameFacts) -> str | None:
     return None if is_within(game.values - game.outcome[seats], 0.0) else "values that are not its outcome"
 
 
+def _states_flaw(game: Game, facts: GameFacts) -> str | None:
+    if game.states.shape[1] != facts.state_words:
+        return f"states of {game.states.shape[1]} words, wanted are {facts.state_words}"
+    return None if facts.turn_flaw is None else facts.turn_flaw(game.states, game.offsets, game.legal)
+
+
 def _largest(numbers: Array) -> int:
     """The largest of whole numbers, a negative one counting as huge; -1 of none."""
     return int(numbers.view(f"u{numbers.itemsize}").max()) if len(numbers) else -1
@@ -118,6 +127,7 @@ def examples_of(game: Game, players: int) -> Examples:
         seats=np.full(n_rows, n_seats, np.int32),
         weight=np.ones(n_rows, np.float32),
         versions=game.versions,
+        states=game.states,
     )
 
 

@@ -12,6 +12,7 @@ from asyncplay.wire.messages import (
     FloatRows,
     Floats,
     Ints,
+    LongRows,
     Longs,
     Message,
     UnitResult,
@@ -38,11 +39,13 @@ class Game(UnitResult):
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
     values: FloatRows  # [n, P], entry k for the seat k places to the left of the one that decided; -1 to 1
+    states: LongRows  # [n, S], the positions where turning an action depends on them; else [n, 0]
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)
-        if not len(self.decisions) == len(self.seats) == len(self.versions) == n_rows:
-            return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
+        if not len(self.decisions) == len(self.seats) == len(self.versions) == len(self.states) == n_rows:
+            counts = f"{len(self.decisions)} decisions, {len(self.seats)} seats, {len(self.states)} states"
+            return f"{n_rows} rows, but {counts}"
         if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
             return "targets or outcome of another length than what they belong to"
         if self.values.shape != (n_rows, len(self.outcome)):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from asyncplay.config.sections import Config
-from asyncplay.data.replay import Replay, window_rows
+from asyncplay.data.replay import Replay, TurnActions, turn_by_table, window_rows
 from asyncplay.data.window import count_rows
 from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
@@ -23,6 +23,7 @@ from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Ints
+from asyncplay.search.symmetry import turn_by_kernel, turn_checker
 
 LEG_ROUNDS = 8  # how often all games at a time are played between two barriers of an inline run
 
@@ -72,7 +73,9 @@ def make_replay(
     total = stored.kept.rows
     missing = Missing(total - window_rows(config.replay, total), total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
-    replay = Replay(game.features, game.feature_dtype, shape.players, window=config.replay)
+    replay = Replay(
+        game.features, game.feature_dtype, shape.players, window=config.replay, state_words=game.example_words
+    )
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
 
@@ -90,12 +93,12 @@ def make_refill(
     return Refill(folder, replay, dispatcher, config.game.name, options, players, config.train.seed, check)
 
 
-def symmetry_tables(game: GameSpec) -> tuple[Ints, Ints] | None:
-    """int32[Y, F] and int32[Y, A], where a game has symmetries besides the identity."""
+def make_turns(game: GameSpec) -> tuple[Ints, TurnActions] | None:
+    """How examples are turned, features int32[Y, F] and actions, where a game has symmetries besides the identity."""
     if game.n_symmetries == 1:
         return None
-    symmetries = game.symmetries()
-    return symmetries.features, symmetries.actions
+    features, actions = game.symmetries()
+    return features, turn_by_kernel(game) if actions is None else turn_by_table(actions)
 
 
 def game_facts(game: GameSpec) -> GameFacts:
@@ -110,4 +113,6 @@ def game_facts(game: GameSpec) -> GameFacts:
         most_return=most_value * (game.max_decisions if game.is_staged else 1),  # a stage has a decision at least
         reasons=game.reasons,
         outcome_of=partial(outcome_of, game),
+        state_words=game.example_words,
+        turn_flaw=turn_checker(game) if game.example_words else None,
     )

@@ -1,4 +1,4 @@
-"""Fills a replay window again from the stored games, by way of the workers: the coordinator has no kernels."""
+"""Fills a replay window again from the stored games, by way of the workers: the coordinator plays no game."""
 
 import asyncio
 import json

@@ -183,7 +183,7 @@ class SelfplayRun:
             self.engine.lane,
             seed=self._config.train.seed,
             publishing=Publishing(learn.publish_steps, learn.publish_distance, age_s),
-            turns=parts.symmetry_tables(self.game),
+            turns=parts.make_turns(self.game) if learn.symmetries else None,
             published=published,
             last_version=last_version,
             micro_s=self._micro_s,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from asyncplay.data.replay import Replay, augment
+from asyncplay.data.replay import Replay, TurnActions, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Limiter
 from asyncplay.methods.selfplay.figures import LearnFigures
@@ -87,7 +87,8 @@ class Trainer:
         *,
         seed: int,
         publishing: Publishing = Publishing(),  # frozen
-        turns: tuple[Ints, Ints] | None = None,  # int32[Y, F] and int32[Y, A], the symmetries of the game
+        turns: tuple[Ints, TurnActions]
+        | None = None,  # of features int32[Y, F] and of actions, by symmetries of the game
         published: Published | None = None,  # what the backend begins with; None: the learner's weights, version 0
         last_version: int = 0,  # that was ever given; the next one is higher
         micro_s: Callable[[], float] = lambda: math.inf,  # longest that a micro-batch shall take

@@ -201,4 +201,5 @@ def game_message(spec: GameSpec, played: PlayedGame, rows: GameRows, *, job: int
         offsets=rows.offsets,
         targets=rows.policy,
         values=rows.values,
+        states=rows.states,
     )
