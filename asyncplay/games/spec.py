@@ -24,7 +24,8 @@ play          apply a decision of the seat to move
 chance        draw what happens at a chance turn and apply it
 returns       float64[P], what each seat has got so far, in the game's own units; the reward of a
               step is the difference it makes. Board games: 0 until the end
-encode        features of the position as the viewer sees it; every entry is written
+encode        features of the position as the viewer sees it; every entry is written. Into an array of F + H
+              entries also the H hidden features: what the viewer does not see, for the value alone
 key           uint64, equal for positions that look the same to the viewer, else different
 determinize   int64[D, S], D positions that look the same to the viewer, drawn as the rules of the
               game say; a copy where nothing is hidden
@@ -47,8 +48,8 @@ the viewer: entry k belongs to seat (viewer + k) mod P.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64, void
@@ -88,7 +89,7 @@ class Symmetries(NamedTuple):
     where that depends on the position.
     """
 
-    features: NDArray[np.int32]  # int32[Y, F]
+    features: NDArray[np.int32]  # int32[Y, F + H]; the F that the viewer sees come from each other
     actions: NDArray[np.int32] | None  # int32[Y, A]; None: the game has the kernel ``turn``
 
 
@@ -125,6 +126,17 @@ class GameSpec:
     reasons: tuple[str, ...] = (BY_RULES,)  # for which a game may end; BY_LIMIT: its limit of decisions cut it off
     why: Kernel | None = None  # WHY; None: the first reason is the only one
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
+    hidden_features: int = 0  # H, of what is hidden from the viewer; 0: none are encoded
+    shows_hidden: bool = False  # rows have them too, behind the F that the viewer sees
+
+    @property
+    def row_features(self) -> int:
+        """Entries of a row: F, or F + H."""
+        return self.features + (self.hidden_features if self.shows_hidden else 0)
+
+    def showing(self, *, hidden: bool) -> Self:
+        """The same game whose rows have the hidden features, or have not."""
+        return replace(self, shows_hidden=hidden)
 
     @property
     def example_words(self) -> int:

@@ -6,6 +6,7 @@ window up to ``replay.start_rows``, beyond which it grows for days. Nothing is a
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
 from asyncplay.wire.codec import MAX_FRAME_BYTES
 
 MOST_SEATS = 8
+SEEING_WIDTH, SEEING_BLOCKS = 256, 3  # of the value's own trunk beside a blobnet
 MB = 1 << 20
 COORDINATOR_BYTES, WORKER_BYTES = 256 * MB, 64 * MB  # processes that have loaded their libraries and nothing else
 WEIGHT_COPIES = 12  # network, gradients, two moments, mean; published, served, two of the arena; a checkpoint's
@@ -63,7 +65,16 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
     net = config.net
     planes = game.planes if net.kind == "resnet" else None
     seats = MOST_SEATS if net.kind == "blobnet" else game.players
-    return NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes)
+    shape = NetShape(net.kind, game.features, game.actions, seats, net.width, net.blocks, planes=planes)
+    if not net.hidden_features:
+        return shape
+    width, blocks = (SEEING_WIDTH, SEEING_BLOCKS) if net.kind == "blobnet" else (net.width, net.blocks)
+    return replace(
+        shape,
+        hidden_features=game.hidden_features,
+        value_width=net.value_width or width,
+        value_blocks=net.value_blocks or blocks,
+    )
 
 
 def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:
@@ -173,7 +184,7 @@ def _group_bytes(game: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
 
 
 def _feature_bytes(game: GameSpec) -> int:
-    return game.features * np.dtype(game.feature_dtype).itemsize
+    return game.row_features * np.dtype(game.feature_dtype).itemsize
 
 
 def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> SizeLimit:

@@ -58,6 +58,7 @@ class Brain(NamedTuple):
     """The network of one side of a match."""
 
     config: Config  # its device section says what computes
+    shape: NetShape
     version: int
     weights: Weights
 
@@ -67,20 +68,18 @@ async def evaluate(question: Question) -> dict[str, Any]:
     that solves by table how far it is from equilibrium."""
     if (solving := solved.config_of(question.run)) is not None:
         return solved.measure(question.run, solving)
-    config, shape = read_run(question.run)
-    game = load_game(config)
-    hero = question.version if question.version is not None else versions(question.run)[-1]
-    match = _match(config, game, question)
-    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if is_version(question.against) else {})
-    brains = {
-        model: Brain(config, version, load_weights(question.run, version, shape)) for model, version in models.items()
-    }
-    await play(match, config, shape, brains)
+    hero = read_brain(question.run, question.version)
+    config = hero.config
+    match = _match(config, load_game(config), question)
+    brains = {HERO_MODEL: hero}
+    if is_version(question.against):
+        brains[RIVAL_MODEL] = read_brain(question.run, int(question.against))
+    await play(match, config, brains)
     result = match.score()
     figures = {
         "run": str(question.run),
         "game": config.game.name,
-        "version": hero,
+        "version": hero.version,
         "against": question.against,
         "simulations": question.simulations,
         "games": result.games,
@@ -94,6 +93,13 @@ async def evaluate(question: Question) -> dict[str, Any]:
         mean = sum(result.points) / len(result.points)
         figures |= {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}
     return figures
+
+
+def read_brain(run: Path, version: int | None = None) -> Brain:
+    """The network of a run that has trained, with the latest weights unless ``version`` says which."""
+    config, shape = read_run(run)
+    version = version if version is not None else versions(run)[-1]
+    return Brain(config, shape, version, load_weights(run, version, shape))
 
 
 def read_run(run: Path) -> tuple[Config, NetShape]:
@@ -143,13 +149,12 @@ def require_room(config: Config, game: GameSpec, games_at_once: int, simulations
     require_match(replace(config, arena=arena), game, machine, names)
 
 
-async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
+async def play(match: Match, config: Config, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Play a match to its end; return the device that computed for each of ``brains``, by model.
 
-    Brains that want the same device share the choice of its backend and threads.
+    Brains of one shape that want the same device share the choice of its backend and threads.
     """
-    game = load_game(config)
-    entries.warm(game)
+    entries.warm(load_game(config))
     engine = Engine(
         build.make_pool(config.pool.kind),
         match.work,
@@ -159,11 +164,12 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
         patience=build.patience(config),
         is_lockstep=config.pool.kind == "inline",
     )
-    chosen: dict[DeviceSettings, Candidate] = {}
-    for model, (own, version, weights) in brains.items():
-        if own.device not in chosen:
-            chosen[own.device] = choose_backend(own, shape, weights, game).best
-        backend = open_model(own, shape, weights, version, chosen[own.device])
-        engine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=game.feature_dtype))
+    chosen: dict[tuple[DeviceSettings, NetShape], Candidate] = {}
+    for model, (own, shape, version, weights) in brains.items():
+        game, key = load_game(own), (own.device, shape)
+        if key not in chosen:
+            chosen[key] = choose_backend(own, shape, weights, game).best
+        backend = open_model(own, shape, weights, version, chosen[key])
+        engine.serve(model, Endpoint(shape.row_features, shape.actions, backend.launch, dtype=game.feature_dtype))
     await engine.run()
-    return {model: str(chosen[brain.config.device]) for model, brain in brains.items()}
+    return {model: str(chosen[brain.config.device, brain.shape]) for model, brain in brains.items()}

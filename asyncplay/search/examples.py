@@ -91,7 +91,7 @@ def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> Gam
         np.empty((n, spec.players)),
         np.empty((n, spec.example_words), np.int64),
     )
-    features = np.empty((n, spec.features), spec.feature_dtype)
+    features = np.empty((n, spec.row_features), spec.feature_dtype)
     replay = _replay(spec, record)
     rebuild(replay, rows, features)
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]

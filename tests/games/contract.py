@@ -56,7 +56,7 @@ class Desk:
         self._arrays = [
             Guarded(spec.state_words, np.int64),
             Guarded(spec.max_legal, np.int32),
-            Guarded(spec.features, spec.feature_dtype),
+            Guarded(spec.row_features, spec.feature_dtype),
             Guarded(spec.players, np.float64),
             Guarded(rng.STREAM_WORDS, np.uint64),
             Guarded(len(spec.rules), np.int64),
@@ -269,7 +269,10 @@ def listed_outcomes(spec: GameSpec, state: np.ndarray) -> list[tuple[float, np.n
 def check_symmetries_are_permutations(spec: GameSpec) -> None:
     features, actions = spec.symmetries()
 
-    assert features.shape == (spec.n_symmetries, spec.features)
+    assert features.shape == (spec.n_symmetries, spec.features + spec.hidden_features)
+    assert (np.sort(features[:, : spec.features], axis=1) == np.arange(spec.features)).all(), (
+        "hidden ones became visible"
+    )
     assert (actions is None) == (spec.kernels.turn is not None)
     tables = [features] if actions is None else [features, actions]
     for table in tables:
@@ -292,7 +295,7 @@ STATE_TURNS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {"blob": blob_
 
 def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
     """Playing turned actions leads to turned positions: same features turned, same legal ones turned."""
-    twin, features = STATE_TURNS.get(spec.name), spec.symmetries().features
+    twin, features = STATE_TURNS.get(spec.name), spec.symmetries().features[:, : spec.row_features]
     for y in range(spec.n_symmetries):
         game, desk = random_game(spec, y), Desk(spec)
         desk.reset(y)
@@ -310,6 +313,28 @@ def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
                 np.testing.assert_array_equal(desk.state, twin(after, y))
         np.testing.assert_array_equal(desk.returns(), game.returns)
         desk.check_guards()
+
+
+def check_hidden_features_are_all_that_worlds_differ_in(spec: GameSpec) -> None:
+    """Of rows that show them the first F are those of rows that do not; in other worlds only the rest differs, and it
+    does differ where something is hidden. Only for games that encode it."""
+    if spec.hidden_features == 0:
+        return
+    blind, seeing = Desk(spec.showing(hidden=False)), Desk(spec.showing(hidden=True))
+    worlds, n_different = np.empty((5, spec.state_words), np.int64), 0
+    for moment in random_game(spec, 0).moments:
+        spec.kernels.determinize(spec.rules, moment.state, moment.player, rng.stream(1), worlds)
+        for world in worlds:
+            blind.state[:] = moment.state
+            seeing.state[:] = world
+            row = seeing.encode(moment.player)
+            np.testing.assert_array_equal(row[: spec.features], blind.encode(moment.player))
+            assert (row[spec.features :] != GUARD).all()
+            seeing.state[:] = moment.state
+            n_different += (row != seeing.encode(moment.player)).any()
+    blind.check_guards()
+    seeing.check_guards()
+    assert n_different > 0
 
 
 def check_any_words_can_be_turned_as_a_state(spec: GameSpec) -> None:

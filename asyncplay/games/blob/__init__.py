@@ -4,6 +4,7 @@ Modules: layout (the words of a position), turns (the rules), worlds (where unse
 a player sees), symmetry (suits exchanged), endings (the last tricks worked out), yardstick (a rule-based player).
 """
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -59,13 +60,14 @@ def spec(
         zero_sum=False,
         is_hidden=True,
         n_symmetries=len(ORDERS),
-        symmetries=symmetries,
+        symmetries=partial(symmetries, players),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.blob",
         value_scale=VALUE_SCALE,
         value_offset=-1.0,
         is_staged=whole,
         advise=advise,
+        hidden_features=layout.CARDS * (players - 1),
     )
 
 

@@ -27,12 +27,13 @@ def turn(rules, state, action, y):
     return rules[SUIT_TURNS + SUITS * y + action // RANKS] * RANKS + action % RANKS
 
 
-def symmetries() -> Symmetries:
+def symmetries(players: int) -> Symmetries:
     """Cards and what is told suit by suit come from the suit that becomes theirs."""
     sources = np.argsort(np.array(ORDERS), axis=1)  # [y, s]: the suit that becomes s
     cards = (sources[:, :, None] * RANKS + np.arange(RANKS)).reshape(len(ORDERS), CARDS)
-    features = np.tile(np.arange(FEATURES), (len(ORDERS), 1))
-    for first in (HAND, ON_TABLE, GONE):
+    n_features = FEATURES + CARDS * (players - 1)
+    features = np.tile(np.arange(n_features), (len(ORDERS), 1))
+    for first in (HAND, ON_TABLE, GONE, *range(FEATURES, n_features, CARDS)):
         features[:, first : first + CARDS] = first + cards
     for first in (TRUMPS, SUIT_LENGTHS, HONOURS):
         features[:, first : first + SUITS] = first + sources

@@ -138,8 +138,8 @@ def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | N
         return f"{n_seats} seats, the network knows {shape.players}"
     if len(game.features) == 0:
         return None
-    if game.features.shape[1] != shape.features or game.features.dtype != feature_dtype:
-        wanted = f"{shape.features} of {feature_dtype}"
+    if game.features.shape[1] != shape.row_features or game.features.dtype != feature_dtype:
+        wanted = f"{shape.row_features} of {feature_dtype}"
         return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
     if int(game.legal.max()) >= shape.actions:
         return f"action {game.legal.max()}, there are {shape.actions}"

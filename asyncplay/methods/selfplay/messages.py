@@ -66,6 +66,7 @@ class SelfplaySpec(Message):
     games: int  # under way at a time, in two groups if they are many
     search: str  # SearchSettings as JSON
     cache: int = 0  # positions whose answers are remembered
+    shows_hidden: bool = False  # rows have the game's hidden features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +83,8 @@ class MatchSpec(Message):
     rival: str  # "model:NUMBER" or an agent of agents/catalogue.py
     opening: int  # random decisions before the two begin
     rival_search: str = ""  # likewise, where the rival does not think as the hero does
+    shows_hidden: bool = False  # rows for the hero's model have the game's hidden features
+    shows_rival_hidden: bool = False  # rows for the rival's model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +100,7 @@ class RebuildSpec(Message):
     return_ends: Longs  # [n], where each game's returns end
     records: bytes  # packed, one after another
     record_ends: Longs  # [n]
+    shows_hidden: bool = False  # rows have the game's hidden features
 
     def flaw(self) -> str | None:
         if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,7 +29,12 @@ LEG_ROUNDS = 8  # how often all games at a time are played between two barriers 
 
 def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
     learn = config.learn
-    schedule = replace(LearningRate(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
+    schedule = LearningRate(
+        peak=learn.learning_rate,
+        warmup_steps=learn.warmup_steps,
+        decay_steps=learn.decay_steps,
+        final=learn.final_rate,
+    )
     settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
     training = device.training_device(option.backend)
     threads: tuple[int, ...] = ()  # that training steps choose from
@@ -74,7 +78,7 @@ def make_replay(
     missing = Missing(total - window_rows(config.replay, total), total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
     replay = Replay(
-        game.features, game.feature_dtype, shape.players, window=config.replay, state_words=game.example_words
+        game.row_features, game.feature_dtype, shape.players, window=config.replay, state_words=game.example_words
     )
     replay.begin_at(total - n_rows, missing=n_rows)
     return replay, missing
@@ -90,15 +94,16 @@ def make_refill(
     check: Callable[[Game, int], None],
 ) -> Refill:
     options = json.dumps(config.game.options)
-    return Refill(folder, replay, dispatcher, config.game.name, options, players, config.train.seed, check)
+    seed, shows_hidden = config.train.seed, config.net.hidden_features
+    return Refill(folder, replay, dispatcher, config.game.name, options, players, seed, check, shows_hidden)
 
 
 def make_turns(game: GameSpec) -> tuple[Ints, TurnActions] | None:
-    """How examples are turned, features int32[Y, F] and actions, where a game has symmetries besides the identity."""
+    """How rows are turned, features int32[Y, F or F + H] and actions, where a game has more than the identity."""
     if game.n_symmetries == 1:
         return None
     features, actions = game.symmetries()
-    return features, turn_by_kernel(game) if actions is None else turn_by_table(actions)
+    return features[:, : game.row_features], turn_by_kernel(game) if actions is None else turn_by_table(actions)
 
 
 def game_facts(game: GameSpec) -> GameFacts:

@@ -201,6 +201,7 @@ class SelfplayRun:
             n_games,
             json.dumps(asdict(config.search)),
             cache=0 if self._is_lockstep else config.search.cache_positions,
+            shows_hidden=config.net.hidden_features,
         )
         return Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
 
@@ -304,7 +305,7 @@ class SelfplayRun:
 
     def _endpoint(self, backend: Backend) -> Endpoint:
         is_timed = self.choice.best.backend == "sim"
-        shape = (self.game.features, self.game.actions)
+        shape = (self.shape.row_features, self.shape.actions)
         return Endpoint(*shape, backend.launch, is_timed=is_timed, dtype=self.game.feature_dtype)
 
     def _note_result(self, name: str, version: int, result: Score) -> None:

@@ -85,7 +85,7 @@ class SelfPlayer:
     def _lay_out(self, job: Job) -> None:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, SelfplaySpec), "self-play needs its own spec"
-        game = load_game(spec.game, spec.options)
+        game = load_game(spec.game, spec.options).showing(hidden=spec.shows_hidden)
         search = SearchSettings(**json.loads(spec.search))
         settings = kernel_settings(game, search)
         half = spec.games // 2
