@@ -49,6 +49,7 @@ class Examples(NamedTuple):
     seats: Ints  # int32[n], how many of the P seats the row's game has; later entries are ignored
     weight: Floats  # float32[n], how much the row counts
     versions: Ints  # int32[n], of the weights that played it
+    states: NDArray[np.int64]  # int64[n, S], where turning an action depends on the position; else int64[n, 0]
 
     @property
     def rows(self) -> int:
@@ -66,6 +67,7 @@ class Examples(NamedTuple):
             seats=self.seats[start:stop],
             weight=self.weight[start:stop],
             versions=self.versions[start:stop],
+            states=self.states[start:stop],
         )
 
     def pick(self, rows: NDArray[np.int64]) -> "Examples":
@@ -83,6 +85,7 @@ class Examples(NamedTuple):
             seats=self.seats[rows],
             weight=self.weight[rows],
             versions=self.versions[rows],
+            states=self.states[rows],
         )
 
 

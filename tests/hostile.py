@@ -81,6 +81,8 @@ GAME_LIES: list[Change] = [
     *[shorter(name) for name in ("legal", "offsets", "targets", "values")],
     *[longer(name) for name in ("returns", "outcome", "actions", "decisions", "seats", "features", "legal", "targets")],
     lambda dice, game: {"features": game.features.astype(np.float32)},
+    lambda dice, game: {"states": np.zeros((len(game.states) + dice.choice((-1, 1)), 0), np.int64)},
+    lambda dice, game: {"states": np.zeros((len(game.states), dice.randrange(1, 30)), np.int64)},
     lambda dice, game: {"features": game.features[:, : dice.randrange(game.features.shape[1])]},
     lambda dice, game: {"returns": game.returns[:1], "outcome": game.outcome[:1], "values": game.values[:, :1]},
     lambda dice, game: {"decisions": game.decisions[::-1].copy()},

@@ -42,6 +42,7 @@ def make_game(job: int, unit: int, length: int = 3) -> Game:
         offsets=np.zeros(1, np.int32),
         targets=empty.astype(np.float32),
         values=np.empty((0, 2), np.float32),
+        states=np.empty((0, 0), np.int64),
     )
 
 

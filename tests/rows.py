@@ -6,7 +6,7 @@ import numpy as np
 
 from asyncplay.payloads import Examples, concatenate, offsets_of
 
-FEATURES, ACTIONS, PLAYERS = 5, 9, 3
+FEATURES, ACTIONS, PLAYERS, WORDS = 5, 9, 3, 2
 
 
 def make_rows(n: int, *, first: int = 0, actions: int = ACTIONS) -> Examples:
@@ -28,6 +28,7 @@ def make_row(number: int, actions: int = ACTIONS) -> Examples:
         seats=random.integers(1, PLAYERS + 1, 1).astype(np.int32),
         weight=random.uniform(0.5, 2, 1).astype(np.float32),
         versions=np.array([number], np.int32),
+        states=random.integers(-(2**63), 2**63, (1, WORDS)),
     )
 
 

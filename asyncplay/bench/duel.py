@@ -1,4 +1,4 @@
-"""Two ways to think with the same weights: which of them makes more points?
+"""Two ways to think, with the same weights or with those of two runs: which of them makes more points?
 
 Every deal or opening is played once from each seat. One seat thinks the hero's way and all others the rival's, so
 that luck with the cards is the same for both; the interval is over deals.
@@ -17,11 +17,10 @@ from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods import parts as build
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
-from asyncplay.methods.selfplay.network import load_game, load_weights
+from asyncplay.methods.selfplay.network import load_game
 from asyncplay.methods.selfplay.score import Score
-from asyncplay.rating.evaluate import Brain, play, read_run, require_room
+from asyncplay.rating.evaluate import Brain, play, read_brain, require_room
 from asyncplay.rundir.layout import CONFIG
-from asyncplay.rundir.weights import versions
 
 GAMES_AT_ONCE = 256  # a worker
 MAY_DIFFER = ("search", "device")  # sections of the configuration
@@ -31,18 +30,21 @@ QUIET_S = 20.0
 def measure(
     run: Path,
     *,
+    against: Path | None = None,
     hero: Sequence[str] | None = None,
     rival: Sequence[str] | None = None,
     rounds: int = 2000,
     version: int | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """What ``asyncplay bench duel --json`` prints. ``hero``, ``rival``: KEY=VALUE, laid over the run's configuration;
-    ``version``: of the weights, without it the latest."""
-    _, shape = read_run(run)
-    hero_way, rival_way = _way(run, "hero", hero or ()), _way(run, "rival", rival or ())
-    version = version if version is not None else versions(run)[-1]
-    weights = load_weights(run, version, shape)
+    """What ``asyncplay bench duel --json`` prints. ``against``: the run whose latest weights the rival has, without it
+    those of the hero; ``hero``, ``rival``: KEY=VALUE, laid over the configuration of their run; ``version``: of the
+    hero's weights, without it the latest."""
+    hero_brain = _brain(run, "hero", hero or (), version)
+    rival_brain = _brain(against or run, "rival", rival or (), None if against else version)
+    hero_way, rival_way = hero_brain.config, rival_brain.config
+    if hero_way.game != rival_way.game:
+        raise AsyncplayError(f"--against {against}: its game is not that of {run}, with the same options")
     games_at_once = min(GAMES_AT_ONCE, math.ceil(rounds / build.n_workers(hero_way)))
     for way in (hero_way, rival_way):
         require_room(way, load_game(way), games_at_once, way.search.simulations, "search.simulations")
@@ -53,15 +55,17 @@ def measure(
         games_at_once=games_at_once,
         seed=seed,
         rival_search=rival_way.search,
+        rival_sees=rival_way.net.hidden_features,
     )
     match = Match(assignment, rounds, load_game(hero_way).players, on_played=DuelProgress(_say))
-    brains = {HERO_MODEL: Brain(hero_way, version, weights), RIVAL_MODEL: Brain(rival_way, version, weights)}
     began_s = time.perf_counter()
-    backends = run_loop(play(match, hero_way, shape, brains))
+    backends = run_loop(play(match, hero_way, {HERO_MODEL: hero_brain, RIVAL_MODEL: rival_brain}))
     return {
         "run": str(run),
         "game": hero_way.game.name,
-        "version": version,
+        "version": hero_brain.version,
+        "against": str(against or run),
+        "against_version": rival_brain.version,
         "hero": " ".join(hero or ()) or "as trained",
         "rival": " ".join(rival or ()) or "as trained",
         "hero_backend": backends[HERO_MODEL],
@@ -69,6 +73,11 @@ def measure(
         **_figures(match.score()),
         "seconds": time.perf_counter() - began_s,
     }
+
+
+def _brain(run: Path, side: str, changes: Sequence[str], version: int | None) -> Brain:
+    """The network of a run, and the way in which it thinks."""
+    return read_brain(run, version)._replace(config=_way(run, side, changes))
 
 
 def _way(run: Path, side: str, changes: Sequence[str]) -> Config:

@@ -203,6 +203,7 @@ def _sample_game() -> Game:
         offsets=offsets_of(np.full(ROWS, ACTIONS)),
         targets=targets,
         values=np.zeros((ROWS, 2), np.float32),
+        states=np.empty((ROWS, 0), np.int64),
     )
 
 

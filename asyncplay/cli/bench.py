@@ -104,9 +104,10 @@ BENCHES = (
     Bench("scaling", "Two workers against one over a table of 30 MB, merging included."),
     Bench(
         "duel",
-        "Two ways to think with the same weights: points a round that one makes beyond the other, deals paired.",
+        "Two ways to think, or two runs: points a round that one makes beyond the other, deals paired.",
         (
             Option("run", Path, help="The folder of the run."),
+            Option("against", Path | None, None, "Another run of the same game, whose latest weights the rival has."),
             Option(
                 "hero",
                 list[str] | None,
@@ -115,7 +116,18 @@ BENCHES = (
             ),
             Option("rival", list[str] | None, None, "The same for all other seats."),
             Option("rounds", Count, 2000, "How many, each deal or opening once from each seat."),
-            Option("version", MaybeVersion, None, "Which weights play; without it, the latest."),
+            Option("version", MaybeVersion, None, "Which weights of the run play; without it, the latest."),
+            Option("seed", Seed, 0),
+        ),
+    ),
+    Bench(
+        "values",
+        "How well a network foresees outcomes of new games: squared error and R2 of its values, by relative seat.",
+        (
+            Option("run", Path, help="The folder of the run."),
+            Option("played_by", Path | None, None, "The run whose network plays the games; without it, the same."),
+            Option("games", Count, 1000, "How many."),
+            Option("version", MaybeVersion, None, "Which weights are judged; without it, the latest."),
             Option("seed", Seed, 0),
         ),
     ),

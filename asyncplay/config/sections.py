@@ -148,6 +148,15 @@ class NetSettings:
     blocks: Annotated[int, Ge(1), Le(1_024)] = 6
     """Hidden layers or residual blocks."""
 
+    hidden_features: bool = False
+    """Whether the value also sees what is hidden from the player (in a search what it imagines); the policy never."""
+
+    value_width: Annotated[int, Ge(0), Le(1 << 16)] = 0
+    """Units of the layers of the value's own trunk, where it sees hidden features; 0: ``width``, of a blobnet 256."""
+
+    value_blocks: Annotated[int, Ge(0), Le(1_024)] = 0
+    """Layers of that trunk; 0: ``blocks``, of a blobnet 3."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LearnSettings:
@@ -175,11 +184,20 @@ class LearnSettings:
     minimum_rows: Annotated[int, Ge(1), Le(MOST_ROWS)] = 4_096
     """Rows before the first step."""
 
+    symmetries: bool = True
+    """Whether each drawn row is turned by one of the game's symmetries: a mirrored board, exchanged suits."""
+
     learning_rate: Annotated[float, Gt(0), Le(1_000)] = 2e-3
     """At its peak."""
 
     warmup_steps: Annotated[int, Ge(0), Le(MOST_STEPS)] = 100
     """Steps until the peak."""
+
+    decay_steps: Annotated[int, Ge(0), Le(MOST_STEPS)] = 0
+    """The step at which half a cosine from the peak has come down to ``final_rate``; 0 stays at the peak."""
+
+    final_rate: Annotated[float, Gt(0), Le(1_000)] = 1e-4
+    """The learning rate then, and from there on."""
 
     weight_decay: Annotated[float, Ge(0), Le(1_000)] = 1e-2
     """Of matrices."""

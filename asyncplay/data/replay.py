@@ -9,7 +9,7 @@ take the room they need, whether the game has 7 actions or 50,000.
 
 import bisect
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from asyncplay.config.sections import ReplaySettings
 from asyncplay.payloads import Array, Examples, Ints, concatenate
 
 Numbers = NDArray[np.int64]
+TurnActions = Callable[[Examples, Numbers], Ints]
+"""Examples and the symmetry that turns each row: what their legal actions become, int32[L]."""
 
 MOST_BYTES = 1 << 62
 BLOCKS = 8  # a block has no more than this part of the window's bytes
@@ -61,6 +63,7 @@ class Replay:
         *,
         window: ReplaySettings,
         capacity_bytes: int = MOST_BYTES,
+        state_words: int = 0,  # of the states that rows carry
         block_rows: int = 16_384,
     ) -> None:
         """``capacity_bytes`` must have room for some rows: a block is an eighth of it at most, and has a row at least.
@@ -73,9 +76,9 @@ class Replay:
         self._first = 0  # oldest row in the window
         self._window, self.capacity_bytes = window, capacity_bytes
         self.feature_dtype = np.dtype(feature_dtype)
-        self._features, self._players = features, players
+        self._features, self._players, self._state_words = features, players, state_words
         self._block_bytes = capacity_bytes // BLOCKS
-        self.row_bytes = fixed_row_bytes(features, feature_dtype, players)  # of one without legal actions
+        self.row_bytes = fixed_row_bytes(features, feature_dtype, players, state_words)  # of one without legal actions
         self._block_rows = max(min(block_rows, self._block_bytes // (self.row_bytes + 2 * ENTRY_BYTES)), 1)
         self._blocks: deque[_Block] = deque()  # in order
         self._missing = 0  # rows that ``refill`` will bring
@@ -164,6 +167,7 @@ class Replay:
             self._features,
             self.feature_dtype,
             self._players,
+            self._state_words,
             first=self.inserted,
             most_bytes=self._block_bytes,
         )
@@ -224,7 +228,15 @@ class _Block:
     """Room for a number of rows, filled once from front to back."""
 
     def __init__(
-        self, rows: int, features: int, feature_dtype: DTypeLike, players: int, *, first: int, most_bytes: int
+        self,
+        rows: int,
+        features: int,
+        feature_dtype: DTypeLike,
+        players: int,
+        state_words: int,
+        *,
+        first: int,
+        most_bytes: int,
     ) -> None:
         """``first``: the number of its first row; ``most_bytes``: beyond which it takes no further row."""
         self.first, self._rows, self._most_bytes = first, 0, most_bytes
@@ -237,6 +249,7 @@ class _Block:
             seats=np.empty(rows, np.int32),
             weight=np.empty(rows, np.float32),
             versions=np.empty(rows, np.int32),
+            states=np.empty((rows, state_words), np.int64),
         )
 
     @property
@@ -262,7 +275,7 @@ class _Block:
     def write(self, rows: Examples) -> None:
         """Put ``rows`` behind those written last."""
         place, last = self._rows, self._rows + rows.rows
-        for name in ("features", "values", "seats", "weight", "versions"):
+        for name in ("features", "values", "seats", "weight", "versions", "states"):
             getattr(self._columns, name)[place:last] = getattr(rows, name)
         first_entry = self._n_entries
         last_entry = first_entry + len(rows.legal)
@@ -293,28 +306,37 @@ class _Block:
         return max(wanted, min(2 * room, (self._most_bytes - self._held_fixed) // ENTRY_BYTES))
 
 
-def fixed_row_bytes(features: int, feature_dtype: DTypeLike, players: int) -> int:
+def fixed_row_bytes(features: int, feature_dtype: DTypeLike, players: int, state_words: int = 0) -> int:
     """Of a row in the window, beside its legal actions and their targets."""
-    return features * np.dtype(feature_dtype).itemsize + 4 * players + 16  # offset, seats, weight, version
+    fixed = 4 * players + 8 * state_words + 16  # offset, seats, weight, version
+    return features * np.dtype(feature_dtype).itemsize + fixed
 
 
 def n_bytes(examples: Examples) -> int:
     return sum(column.nbytes for column in examples)
 
 
-def augment(examples: Examples, feature_turns: Ints, action_turns: Ints, generator: np.random.Generator) -> Examples:
+def augment(
+    examples: Examples, feature_turns: Ints, turn_actions: TurnActions, generator: np.random.Generator
+) -> Examples:
     """Turn each row by a symmetry of its own, drawn from all ``Y``.
 
-    Turned features are ``row[feature_turns[y]]``, int32[Y, F]; action ``a`` becomes ``action_turns[y, a]``,
-    int32[Y, A]. A row's legal actions keep their places beside their targets, so they no longer ascend.
+    Turned features are ``row[feature_turns[y]]``, int32[Y, F]. A row's legal actions keep their places beside their
+    targets, so they no longer ascend; states, which only served to turn them, are left behind.
     """
     turns = generator.integers(0, len(feature_turns), examples.rows)
     features = np.empty_like(examples.features)
     for turn, columns in enumerate(feature_turns):
         chosen = np.flatnonzero(turns == turn)
         features[chosen] = examples.features[np.ix_(chosen, columns)]
-    legal = action_turns[np.repeat(turns, np.diff(examples.offsets)), examples.legal]
-    return examples._replace(features=features, legal=legal)
+    return examples._replace(
+        features=features, legal=turn_actions(examples, turns), states=np.empty((examples.rows, 0), np.int64)
+    )
+
+
+def turn_by_table(action_turns: Ints) -> TurnActions:
+    """Of games whose action ``a`` becomes ``action_turns[y, a]``, int32[Y, A], in every position."""
+    return lambda examples, turns: action_turns[np.repeat(turns, np.diff(examples.offsets)), examples.legal]
 
 
 def _grown(array: Array, room: int) -> Array:

@@ -88,6 +88,7 @@ class Kernels:
     outcomes: Kernel | None = None
     happen: Kernel | None = None
     ending: Kernel | None = None
+    turn: Kernel | None = None
 
     def all(self) -> list[Kernel]:
         """Every kernel, in the order of the fields."""

@@ -10,7 +10,7 @@ from asyncplay.payloads import Array, Positions, offsets_of
 def random_rows(spec: GameSpec, n_rows: int, seed: int = 0) -> Positions:
     """The first rows with a choice of games played at random; the game's kernels must have been compiled."""
     choices, happens = rng.stream(seed, 0), rng.stream(seed, 1)
-    features = np.zeros((n_rows, spec.features), spec.feature_dtype)
+    features = np.zeros((n_rows, spec.row_features), spec.feature_dtype)
     lists: list[Array] = []
     actions, state, room = np.empty(spec.max_legal, np.int32), spec.new_state(), spec.new_room()
     kernels = spec.kernels

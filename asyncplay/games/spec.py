@@ -24,13 +24,17 @@ play          apply a decision of the seat to move
 chance        draw what happens at a chance turn and apply it
 returns       float64[P], what each seat has got so far, in the game's own units; the reward of a
               step is the difference it makes. Board games: 0 until the end
-encode        features of the position as the viewer sees it; every entry is written
+encode        features of the position as the viewer sees it; every entry is written. Into an array of F + H
+              entries also the H hidden features: what the viewer does not see, for the value alone
 key           uint64, equal for positions that look the same to the viewer, else different
 determinize   int64[D, S], D positions that look the same to the viewer, drawn as the rules of the
               game say; a copy where nothing is hidden
 outcomes      of games whose chance can be listed: write what may happen at a chance turn, as ascending
               numbers, and with what odds; return how many there are
 happen        let the outcome of that number happen
+turn          of games with symmetries that no table of actions can tell: what an action becomes when the position
+              is turned by symmetry ``y``. It reads fixed places of the state and indexes nothing by what it
+              finds there: states of training examples come from workers, and may be any words
 ending        of games that are searched: return 0 if more than ``most`` decisions are left of the game or
               stage; else write into the first row of ``values`` what each seat will have got at its end if all
               play best (max^n), and return 1. Where several actions are best for the mover it is the mean
@@ -44,8 +48,8 @@ the viewer: entry k belongs to seat (viewer + k) mod P.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64, void
@@ -74,17 +78,19 @@ ADVISE = int64(RULES, STATE, ROOM)
 WHY = int64(RULES, STATE)
 OUTCOMES = int64(RULES, STATE, int32[::1], float64[::1])
 HAPPEN = void(RULES, STATE, int64)
+TURN = int64(RULES, STATE, int64, int64, ROOM)
 ENDING = int64(RULES, STATE, int64, int64[:, ::1], float64[:, ::1])
 
 
 class Symmetries(NamedTuple):
     """The Y ways to turn a position without changing the game; the first is the identity.
 
-    Turned features are ``row[features[y]]``; action ``a`` becomes ``actions[y, a]``.
+    Turned features are ``row[features[y]]``; action ``a`` becomes ``actions[y, a]``, or what the kernel ``turn`` says
+    where that depends on the position.
     """
 
-    features: NDArray[np.int32]  # int32[Y, F]
-    actions: NDArray[np.int32]  # int32[Y, A]
+    features: NDArray[np.int32]  # int32[Y, F + H]; the F that the viewer sees come from each other
+    actions: NDArray[np.int32] | None  # int32[Y, A]; None: the game has the kernel ``turn``
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,6 +126,22 @@ class GameSpec:
     reasons: tuple[str, ...] = (BY_RULES,)  # for which a game may end; BY_LIMIT: its limit of decisions cut it off
     why: Kernel | None = None  # WHY; None: the first reason is the only one
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
+    hidden_features: int = 0  # H, of what is hidden from the viewer; 0: none are encoded
+    shows_hidden: bool = False  # rows have them too, behind the F that the viewer sees
+
+    @property
+    def row_features(self) -> int:
+        """Entries of a row: F, or F + H."""
+        return self.features + (self.hidden_features if self.shows_hidden else 0)
+
+    def showing(self, *, hidden: bool) -> Self:
+        """The same game whose rows have the hidden features, or have not."""
+        return replace(self, shows_hidden=hidden)
+
+    @property
+    def example_words(self) -> int:
+        """Words of the state that a training example carries: all where its actions are turned by a kernel, or none."""
+        return self.state_words if self.kernels.turn is not None else 0
 
     def new_state(self) -> NDArray[np.int64]:
         """Return the position before anything happened."""

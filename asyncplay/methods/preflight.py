@@ -36,4 +36,8 @@ def require(config: Config, counted: str | None = None) -> None:
     entries.declared(game)
     if config.net.kind == "resnet" and game.planes is None:
         raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
-    sizes.require_selfplay(config, game, machine)
+    if config.net.hidden_features and config.net.kind == "resnet":
+        raise ConfigError("net.hidden_features is true, but a resnet has no value trunk of its own; use mlp")
+    if config.net.hidden_features and not game.hidden_features:
+        raise ConfigError(f"net.hidden_features is true, but {game.name} encodes nothing hidden; leave it out")
+    sizes.require_selfplay(config, game.showing(hidden=config.net.hidden_features), machine)

@@ -7,6 +7,7 @@ allocated, and torch is not loaded.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from asyncplay.search.group import kernel_settings, make_sizes
 from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
 
 MOST_SEATS = 8
+SEEING_WIDTH, SEEING_BLOCKS = 256, 3  # of the value's own trunk beside a blobnet
 COORDINATOR_BYTES, WORKER_BYTES = 256 * MB, 64 * MB  # processes that have loaded their libraries and nothing else
 WEIGHT_COPIES = 12  # network, gradients, two moments, mean; published, served, two of the arena; a checkpoint's
 MICRO_ROWS = 256  # rows of a training step whose activations are there at a time
@@ -66,7 +68,7 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
     planes = game.planes if net.kind == "resnet" else None
     seats = MOST_SEATS if net.kind == "blobnet" else game.players
     board = planes is not None
-    return NetShape(
+    shape = NetShape(
         net.kind,
         game.features,
         game.actions,
@@ -77,6 +79,16 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
         action_planes=game.action_planes if board else 0,
         global_features=game.global_features if board else 0,
         feature_scale=game.feature_scale,
+    )
+    if not net.hidden_features:
+        return shape
+    width, blocks = (SEEING_WIDTH, SEEING_BLOCKS) if net.kind == "blobnet" else (net.width, net.blocks)
+    return replace(
+        shape,
+        hidden_features=game.hidden_features,
+        value_width=net.value_width or width,
+        value_blocks=net.value_blocks or blocks,
+    )
     )
 
 
@@ -134,7 +146,7 @@ def selfplay_needs(config: Config, game: GameSpec, free_bytes: int) -> list[Need
         Need(("net.width", "net.blocks"), 4 * (WEIGHT_COPIES * shape.n_weights + MICRO_ROWS * shape.n_activations)),
         Need(("learn.batch_rows",), 2 * config.learn.batch_rows * row_bytes),
         Need(
-            ("batch.max_rows",), 2 * batch_rows * (_feature_bytes(game) + 4 * game.features)
+            ("batch.max_rows",), 2 * batch_rows * (_feature_bytes(game) + 4 * game.row_features)
         ),  # as they come, as floats
         Need(("replay.start_rows", "replay.capacity_rows"), min(window_rows * row_bytes, window)),
         Need(("store.queue_games",), min(config.store.queue_games * game.max_decisions * row_bytes, limits.store)),
@@ -173,7 +185,8 @@ def _require_window(config: Config, game: GameSpec, free_bytes: int) -> None:
 def _row_bytes(config: Config, game: GameSpec) -> int:
     """Of a training row with as many legal actions as there may be."""
     players = net_shape(config, game).players
-    return fixed_row_bytes(game.features, game.feature_dtype, players) + ENTRY_BYTES * game.max_legal
+    fixed = fixed_row_bytes(game.row_features, game.feature_dtype, players, game.example_words)
+    return fixed + ENTRY_BYTES * game.max_legal
 
 
 def _process_need(config: Config) -> Need:
@@ -206,7 +219,7 @@ def _group_bytes(game: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
 
 
 def _feature_bytes(game: GameSpec) -> int:
-    return game.features * np.dtype(game.feature_dtype).itemsize
+    return game.row_features * np.dtype(game.feature_dtype).itemsize
 
 
 def _memory_limit(needs: Callable[[Config], list[Need]], free_bytes: int) -> SizeLimit:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.model import nets
-from asyncplay.model.loss import policy_loss, to_lesson, value_loss, weighted_sum
+from asyncplay.model.loss import policy_loss, seat_sums, to_lesson, value_loss, weighted_sum
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape, known_facts
 from asyncplay.model.thread_choice import ThreadChoice
@@ -49,6 +49,7 @@ class StepReport(NamedTuple):
     value_loss: float
     gradient_norm: float  # before clipping
     learning_rate: float
+    seats: tuple[tuple[float, ...], ...]  # [4][P], the sums of ``loss.seat_sums``
 
 
 class LearnerState(NamedTuple):
@@ -62,6 +63,7 @@ class Share(NamedTuple):
     """What one piece of a batch adds to a step."""
 
     losses: Tensor  # by kind, parts of the batch's means
+    seats: Tensor  # float32[4, P], of ``seat_sums``
     gradients: tuple[Tensor, ...]  # in the order of the network's parameters
 
 
@@ -102,6 +104,7 @@ class Learner:
         self._optimizer = torch.optim.AdamW(groups, lr=settings.schedule.peak, fused=True)
         self._average = {name: value.detach().clone() for name, value in self._net.state_dict().items()}
         self._sums = torch.zeros(2)
+        self._seats = torch.zeros(4, shape.players)
         self._clock, self._step_s = clock, 0.0
 
     def micro_batches(self, batch: Examples, rows_per_micro: int) -> Iterator[Job]:
@@ -173,6 +176,7 @@ class Learner:
             if is_first:
                 self._optimizer.zero_grad()
                 self._sums = torch.zeros_like(self._sums, device=self._device)
+                self._seats = torch.zeros_like(self._seats, device=self._device)
                 self._step_s = 0.0
             self._learn(part, total)
             report = None if whole is None else self._step(whole.rows)
@@ -194,6 +198,7 @@ class Learner:
         later = [self._helpers.submit(self._share, piece, total, each) for piece in pieces[1:]]
         for share in (self._share(pieces[0], total, each), *(other.result() for other in later)):
             self._sums += share.losses
+            self._seats += share.seats
             for weight, gradient in zip(self._net.parameters(), share.gradients, strict=True):
                 if weight.grad is None:
                     weight.grad = torch.zeros_like(weight)  # laid out as its weight is, which the optimizer relies on
@@ -208,7 +213,8 @@ class Learner:
         by_row = (policy_loss(logits, lesson), value_loss(values, lesson))
         losses = torch.stack([weighted_sum(loss, lesson) for loss in by_row]) / total
         aim = losses[0] + self._settings.value_weight * losses[1]
-        return Share(losses.detach(), torch.autograd.grad(aim, list(self._net.parameters())))
+        gradients = torch.autograd.grad(aim, list(self._net.parameters()))
+        return Share(losses.detach(), seat_sums(values, lesson), gradients)
 
     def _step(self, rows: int) -> StepReport:
         norm = float(nn.utils.clip_grad_norm_(self._net.parameters(), self._settings.clip_norm))
@@ -228,7 +234,7 @@ class Learner:
                 self._average[name].lerp_(value, share)
         self.rows += rows
         policy, value = self._sums.tolist()
-        return StepReport(self.steps, rows, policy, value, norm, rate)
+        return StepReport(self.steps, rows, policy, value, norm, rate, tuple(map(tuple, self._seats.tolist())))
 
 
 def cut(batch: Examples, n_pieces: int) -> list[Examples]:

@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from asyncplay.payloads import Examples
+from asyncplay.payloads import Array, Examples
+
+LEAST_VARIANCE = 1e-9
 
 
 class Lesson(NamedTuple):
@@ -52,6 +54,32 @@ def value_loss(values: Tensor, lesson: Lesson) -> Tensor:
     """Squared error, its mean over the seats that exist: float32[n]."""
     squares = (values - lesson.values).square() * lesson.is_seat
     return squares.sum(1) / lesson.is_seat.sum(1)
+
+
+def seat_sums(values: Tensor, lesson: Lesson) -> Tensor:
+    """Of each relative seat, over the rows that have it: weight, squared error, and sums of the target and its square.
+
+    float32[4, P], without a gradient; parts of a batch add up.
+    """
+    weight, wanted = lesson.is_seat * lesson.weight[:, None], lesson.values
+    error = (values.detach() - wanted).square()
+    return torch.stack([(weight * each).sum(0) for each in (torch.ones_like(wanted), error, wanted, wanted.square())])
+
+
+class SeatScores(NamedTuple):
+    """How well values are estimated, by relative seat: the player to move, the seat to its left, and so on."""
+
+    losses: tuple[float, ...]  # mean squared errors
+    r2: tuple[float, ...]  # shares of the targets' variance that are explained; 0 where they do not vary
+
+
+def seat_scores(sums: Array) -> SeatScores:
+    """Of [4, P] sums as ``seat_sums`` makes them; seats that no row has are left out."""
+    weight, errors, targets, squares = sums[:, sums[0] > 0].astype(np.float64)
+    losses = errors / weight
+    variances = squares / weight - (targets / weight) ** 2
+    r2 = np.where(variances > LEAST_VARIANCE, 1 - losses / np.maximum(variances, LEAST_VARIANCE), 0.0)
+    return SeatScores(tuple(losses.tolist()), tuple(r2.tolist()))
 
 
 def weighted_sum(losses: Tensor, lesson: Lesson) -> Tensor:

@@ -1,8 +1,8 @@
 """Networks, built from their sizes, and their weights as named arrays: published, compared and saved in that form.
 
-Every network is float32[n, F] -> logits float32[n, A], values float32[n, P] through tanh. They are made of the layers
-that ``onnx_graph`` can write down, and their rows do not see each other: a row's answer is the same whatever batch it
-came in, and a training batch may be cut into parts.
+Every network is float32[n, F] -> logits float32[n, A], values float32[n, P] through tanh; hidden features, which stand
+behind the F, reach the values alone. They are made of the layers that ``onnx_graph`` can write down, and their rows do
+not see each other: a row's answer is the same whatever batch it came in, and a training batch may be cut into parts.
 """
 
 import math
@@ -35,20 +35,35 @@ class Net(nn.Module):
         raise NotImplementedError
 
 
-class Mlp(Net):
+def dense_trunk(inputs: int, width: int, blocks: int) -> nn.Sequential:
     """``blocks`` hidden layers."""
+    widths = pairwise([inputs] + [width] * blocks)
+    return nn.Sequential(*[layer for before, after in widths for layer in (nn.Linear(before, after), nn.ReLU())])
+
+
+class Mlp(Net):
+    """``blocks`` hidden layers; with hidden features the value has a trunk of its own, which sees them."""
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
-        widths = [shape.features] + [shape.width] * shape.blocks
-        layers = [(nn.Linear(before, after), nn.ReLU()) for before, after in pairwise(widths)]
-        self.hidden = nn.Sequential(*[layer for pair in layers for layer in pair])
-        self.policy = nn.Linear(widths[-1], shape.actions)
-        self.value = nn.Sequential(nn.Linear(widths[-1], shape.players), nn.Tanh())
+        self.features = shape.features
+        self.scale = Scale(shape) if shape.feature_scale else None
+        self.hidden = dense_trunk(shape.features, shape.width, shape.blocks)
+        self.policy = nn.Linear(shape.width, shape.actions)
+        self.seeing: nn.Sequential | None = None
+        if shape.hidden_features:
+            self.seeing = dense_trunk(shape.row_features, shape.value_width, shape.value_blocks)
+        value_width = shape.value_width if shape.hidden_features else shape.width
+        self.value = nn.Sequential(nn.Linear(value_width, shape.players), nn.Tanh())
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        hidden = self.hidden(features)
-        return self.policy(hidden), self.value(hidden)
+        if self.scale is not None:
+            features = self.scale(features)
+        if self.seeing is None:
+            hidden = self.hidden(features)
+            return self.policy(hidden), self.value(hidden)
+        hidden = self.hidden(torch.narrow(features, 1, 0, self.features))
+        return self.policy(hidden), self.value(self.seeing(features))
 
     def silent_layers(self) -> Iterator[nn.Module]:
         yield self.policy
@@ -109,7 +124,7 @@ class Scale(nn.Module):
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         counts, factors = zip(*shape.feature_scale, strict=True)
-        self.factors = np.ones(shape.features, np.float32)
+        self.factors = np.ones(shape.row_features, np.float32)
         self.factors[: sum(counts)] = np.repeat(np.array(factors, np.float32), counts)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -199,20 +214,36 @@ class EncoderLayer(nn.Module):
 
 
 class BlobNet(Net):
-    """The reference network of Blob: an encoder for one position, so in effect a deep residual MLP."""
+    """The reference network of Blob: an encoder for one position, so in effect a deep residual MLP.
+
+    With hidden features a small trunk beside it sees them, and the value reads both: by two layers that are added, as
+    onnxruntime would leave a part of one layer on both joined in floats where the others are integers.
+    """
 
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         width, half = shape.width, shape.width // 2
+        self.features = shape.features
+        self.scale = Scale(shape) if shape.feature_scale else None
         self.embed = nn.Sequential(nn.Linear(shape.features, width), nn.LayerNorm(width))
         self.position = nn.Parameter(torch.zeros(width))
         self.layers = nn.Sequential(*[EncoderLayer(width) for _ in range(shape.blocks)])
         self.policy = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, shape.actions))
+        self.seeing: nn.Sequential | None = None
+        if shape.hidden_features:
+            self.seeing = dense_trunk(shape.row_features, shape.value_width, shape.value_blocks)
+            self.seen = nn.Linear(shape.value_width, half)
         self.value = nn.Sequential(nn.Linear(width, half), nn.ReLU(), nn.Linear(half, shape.players), nn.Tanh())
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        hidden = self.layers(self.embed(features) + self.position)
-        return self.policy(hidden), self.value(hidden)
+        if self.scale is not None:
+            features = self.scale(features)
+        seen = features if self.seeing is None else torch.narrow(features, 1, 0, self.features)
+        hidden = self.layers(self.embed(seen) + self.position)
+        if self.seeing is None:
+            return self.policy(hidden), self.value(hidden)
+        first, relu, last, tanh = self.value
+        return self.policy(hidden), tanh(last(relu(first(hidden) + self.seen(self.seeing(features)))))
 
     def silent_layers(self) -> Iterator[nn.Module]:
         for layer in self.layers:

@@ -33,7 +33,7 @@ def write_graph(net: Net, shape: NetShape) -> onnx.ModelProto:
     graph = helper.make_graph(
         nodes,
         "network",
-        [_array(INPUT, shape.features)],
+        [_array(INPUT, shape.row_features)],
         [_array(LOGITS, shape.actions), _array(VALUES, shape.players)],
     )
     opset = [helper.make_opsetid("", OPSET)]

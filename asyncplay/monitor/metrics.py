@@ -18,6 +18,8 @@ def metrics(shot: Snapshot) -> dict[str, float]:
         for name, figure in part.FIGURES.items():
             if figure.kind in ("counter", "gauge"):
                 found[f"{part.NAME}/{name}"] = float(getattr(part, name))
+            elif figure.kind == "gauges":
+                found |= {f"{part.NAME}/{name}_{entry}": value for entry, value in enumerate(getattr(part, name))}
     found["workers/ready"] = sum(worker.state == "ready" for worker in shot.workers)
     found["workers/restarts"] = sum(worker.restarts for worker in shot.workers)
     for result in shot.results:  # one series for all earlier versions

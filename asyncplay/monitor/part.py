@@ -16,9 +16,13 @@ from asyncplay.config.live import LiveSettings
 from asyncplay.monitor.verdict import Strain
 from asyncplay.stats import Histogram
 
-Kind = Literal["counter", "gauge", "histogram", "text", "note", "alarm"]
+Kind = Literal["counter", "gauge", "gauges", "histogram", "text", "note", "alarm"]
 """A histogram is a tuple of (largest value of the octave, share); a note explains the figure declared before it; an
-alarm is a text that is empty while all is well. Counters and gauges are metrics."""
+alarm is a text that is empty while all is well. Counters and gauges are metrics; so is each entry of
+"gauges", a tuple, with its number at the end of its name."""
+
+
+MOST_GAUGES = 8  # entries of a tuple of gauges: one for each seat
 
 
 class Plot(NamedTuple):
@@ -107,7 +111,8 @@ def plots() -> dict[Plot, dict[str, str]]:
     for kind in ranked():
         for name, figure in kind.FIGURES.items():
             if figure.plot is not None:
-                found.setdefault(figure.plot, {})[f"{kind.NAME}/{name}"] = figure.unit
+                names = [f"{name}_{entry}" for entry in range(MOST_GAUGES)] if figure.kind == "gauges" else [name]
+                found.setdefault(figure.plot, {}).update((f"{kind.NAME}/{each}", figure.unit) for each in names)
     return found
 
 

@@ -60,6 +60,7 @@ class Brain(NamedTuple):
     """The network of one side of a match."""
 
     config: Config  # its device section says what computes
+    shape: NetShape
     version: int
     weights: Weights
 
@@ -70,25 +71,23 @@ async def evaluate(question: Question) -> dict[str, Any]:
     if (solving := solved.config_of(question.run)) is not None:
         game_options.require_same(solving, question.options, f"the table of {question.run}")
         return solved.measure(question.run, solving)
-    trained, shape = read_run(question.run)
-    config = game_options.lay_over(trained, question.options)
+    hero = read_brain(question.run, question.version)
+    config = game_options.lay_over(hero.config, question.options)
     game = load_game(config)
-    if net_shape(config, game) != shape:
-        before, now = game_options.difference(trained, config)
+    if net_shape(config, game) != hero.shape:
+        before, now = game_options.difference(hero.config, config)
         told = f"--option {now}: the network of {question.run} is of {game.name} with {before}"
         raise AsyncplayError(f"{told} and does not fit; leave it out or train a new run")
-    hero = question.version if question.version is not None else versions(question.run)[-1]
     match = _match(config, game, question)
-    models = {HERO_MODEL: hero} | ({RIVAL_MODEL: int(question.against)} if is_version(question.against) else {})
-    brains = {
-        model: Brain(config, version, load_weights(question.run, version, shape)) for model, version in models.items()
-    }
-    await play(match, config, shape, brains)
+    brains = {HERO_MODEL: hero}
+    if is_version(question.against):
+        brains[RIVAL_MODEL] = read_brain(question.run, int(question.against))
+    await play(match, config, brains)
     result = match.score()
     figures = {
         "run": str(question.run),
         "game": config.game.name,
-        "version": hero,
+        "version": hero.version,
         "against": question.against,
         "simulations": question.simulations,
         "games": result.games,
@@ -102,6 +101,13 @@ async def evaluate(question: Question) -> dict[str, Any]:
         mean = sum(result.points) / len(result.points)
         figures |= {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}
     return figures | ({"options": " ".join(question.options)} if question.options else {})
+
+
+def read_brain(run: Path, version: int | None = None) -> Brain:
+    """The network of a run that has trained, with the latest weights unless ``version`` says which."""
+    config, shape = read_run(run)
+    version = version if version is not None else versions(run)[-1]
+    return Brain(config, shape, version, load_weights(run, version, shape))
 
 
 def read_run(run: Path) -> tuple[Config, NetShape]:
@@ -151,13 +157,12 @@ def require_room(config: Config, game: GameSpec, games_at_once: int, simulations
     require_match(replace(config, arena=arena), game, machine, names)
 
 
-async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[int, Brain]) -> dict[int, str]:
+async def play(match: Match, config: Config, brains: Mapping[int, Brain]) -> dict[int, str]:
     """Play a match to its end; return the device that computed for each of ``brains``, by model.
 
-    Brains that want the same device share the choice of its backend and threads.
+    Brains of one shape that want the same device share the choice of its backend and threads.
     """
-    game = load_game(config)
-    entries.warm(game)
+    entries.warm(load_game(config))
     engine = Engine(
         build.make_pool(config.pool.kind),
         match.work,
@@ -167,11 +172,12 @@ async def play(match: Match, config: Config, shape: NetShape, brains: Mapping[in
         patience=build.patience(config),
         is_lockstep=config.pool.kind == "inline",
     )
-    chosen: dict[DeviceSettings, Candidate] = {}
-    for model, (own, version, weights) in brains.items():
-        if own.device not in chosen:
-            chosen[own.device] = choose_backend(own, shape, weights, game).best
-        backend = open_model(own, shape, weights, version, chosen[own.device])
-        engine.serve(model, Endpoint(shape.features, shape.actions, backend.launch, dtype=game.feature_dtype))
+    chosen: dict[tuple[DeviceSettings, NetShape], Candidate] = {}
+    for model, (own, shape, version, weights) in brains.items():
+        game, key = load_game(own), (own.device, shape)
+        if key not in chosen:
+            chosen[key] = choose_backend(own, shape, weights, game).best
+        backend = open_model(own, shape, weights, version, chosen[key])
+        engine.serve(model, Endpoint(shape.row_features, shape.actions, backend.launch, dtype=game.feature_dtype))
     await engine.run()
-    return {model: str(chosen[brain.config.device]) for model, brain in brains.items()}
+    return {model: str(chosen[brain.config.device, brain.shape]) for model, brain in brains.items()}

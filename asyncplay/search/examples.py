@@ -43,6 +43,7 @@ class GameRows(NamedTuple):
     players: Array  # int32[n]
     decisions: Array  # int32[n], which decision of the game
     final: Array  # int64[S], the position in which the game ended
+    states: Array  # int64[n, S], the positions, where the game turns its actions by a kernel; else int64[n, 0]
 
 
 class Rerun(NamedTuple):
@@ -72,11 +73,12 @@ class Rows(NamedTuple):
     players: Array
     decisions: Array
     gains: Array  # float64[n, P], what the game or the row's stage brought, by seat
+    states: Array  # int64[n, S], or int64[n, 0] where none are wanted
 
 
 _INTS, _LONGS, _WORDS, _DOUBLES = (np.zeros(1, dtype) for dtype in (np.int32, np.int64, np.uint64, np.float64))
 REPLAY = typeof(Rerun(_LONGS, _WORDS, _INTS, _INTS, _INTS, _INTS, _LONGS, _WORDS, 0, _DOUBLES, _DOUBLES, _LONGS, 0))
-ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS, np.zeros((1, 1))))
+ROWS = typeof(Rows(_INTS, _INTS, np.zeros(1, np.float32), _INTS, _INTS, np.zeros((1, 1)), _LONGS[None]))
 REBUILD_BYTES = int64(REPLAY, ROWS, uint8[:, ::1])
 REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 
@@ -84,7 +86,7 @@ REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> GameRows:
     """Return the training rows of a game; ``rebuild`` is its kernel."""
     n = int((np.diff(record.policy_ends, prepend=0) > 0).sum())
-    features = np.empty((n, spec.features), spec.feature_dtype)
+    features = np.empty((n, spec.row_features), spec.feature_dtype)
     replay, space = _replay(spec, record), n * min(spec.max_legal, USUAL_LEGAL) + spec.max_legal
     while True:
         rows = Rows(
@@ -94,13 +96,16 @@ def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> Gam
             np.empty(n, np.int32),
             np.empty(n, np.int32),
             np.empty((n, spec.players)),
+            np.empty((n, spec.example_words), np.int64),
         )
         if rebuild(replay, rows, features) == n:
             break
         space *= 2  # more legal actions than usual
     legal, policy = rows.legal[: rows.offsets[n]], rows.policy[: rows.offsets[n]]
     values = values_for(spec, rows.gains, rows.players)
-    return GameRows(features, legal, rows.offsets, policy, values, rows.players, rows.decisions, replay.state)
+    return GameRows(
+        features, legal, rows.offsets, policy, values, rows.players, rows.decisions, replay.state, rows.states
+    )
 
 
 def _replay(spec: GameSpec, record: PlayedGame) -> Rerun:
@@ -175,10 +180,12 @@ def policy_start(replay, decision):
 
 @helper
 def write_row(game, replay, rows, features, row):
-    """Write the present position: player, features, legal actions."""
+    """Write the present position: player, features, legal actions, and the state where it is wanted."""
     player, offset = game.to_move(replay.rules, replay.state), rows.offsets[row]
     game.encode(replay.rules, replay.state, player, features, replay.room)
     rows.players[row] = player
+    for word in range(rows.states.shape[1]):
+        rows.states[row, word] = replay.state[word]
     rows.offsets[row + 1] = offset + game.legal(replay.rules, replay.state, rows.legal[offset:], replay.room)
 
 

@@ -98,7 +98,7 @@ class Group:
         self.sizes = sizes or make_sizes(spec, settings, n_games)
         self.memory = layout.allocate(spec, self.sizes, settings)
         self._packed = layout.pack(self.memory)
-        self._features = np.zeros((self.sizes.rows, spec.features), spec.feature_dtype)
+        self._features = np.zeros((self.sizes.rows, spec.row_features), spec.feature_dtype)
         self._finished = np.zeros(n_games, np.int32)
         self._entry = entries.load(spec)
         self._n_rows = 0

@@ -41,6 +41,7 @@ FloatRows = Annotated[NDArray[np.float32], Layout(("float32",), 2)]
 Doubles = Annotated[NDArray[np.float64], Layout(("float64",), 1)]
 Ints = Annotated[NDArray[np.int32], Layout(("int32",), 1)]
 Longs = Annotated[NDArray[np.int64], Layout(("int64",), 1)]
+LongRows = Annotated[NDArray[np.int64], Layout(("int64",), 2)]
 Bytes = Annotated[NDArray[np.int8], Layout(("int8",), 1)]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from asyncplay import cli
+from asyncplay.bench import values
 from asyncplay.bench.duel import DuelProgress, measure
 from asyncplay.config.loading import load
 from asyncplay.errors import AsyncplayError, ConfigError
@@ -74,6 +75,50 @@ def test_a_change_that_cannot_be_is_named(run, change, complaint):
     with pytest.raises((AsyncplayError, ConfigError)) as caught:
         measure(run, hero=[change], rounds=2)
     assert complaint in str(caught.value)
+
+
+@pytest.fixture
+def blob_runs(tmp_path: Path) -> dict[bool, Path]:
+    """Two runs of small Blob, whose networks have learned nothing: one whose values see hidden hands, and one blind."""
+    folders = {hidden: tmp_path / str(hidden) for hidden in (True, False)}
+    for hidden, folder in folders.items():
+        folder.mkdir()
+        text = (
+            f'[game]\nname = "blob"\noptions = {{ players = 3, cards = 2 }}\n'
+            f"[search]\nsimulations = 6\nworlds = 2\n"
+            f'[net]\nkind = "mlp"\nwidth = 8\nblocks = 1\nhidden_features = {str(hidden).lower()}\n'
+            f'[pool]\nkind = "inline"\nworkers = 2\n[device]\nbackend = "torch"\nthreads = 1\n'
+        )
+        (folder / "given.toml").write_text(text)
+        config = load(folder / "given.toml", {})
+        shape = net_shape(config, load_game(config))
+        write_config(config, folder)
+        save_weights(folder, 1 + hidden, snapshot(build_net(shape, 1)), shape)
+    return folders
+
+
+def test_a_seeing_run_meets_a_blind_one(blob_runs):
+    """Neither has an opinion, and a deal is played from every seat: hardly a difference."""
+    result = measure(blob_runs[True], against=blob_runs[False], rounds=12)
+    assert (result["rounds"], result["version"], result["against_version"]) == (12, 2, 1)
+    assert (result["run"], result["against"]) == (str(blob_runs[True]), str(blob_runs[False]))
+    assert abs(result["score_difference"]) < 2
+
+
+def test_runs_of_two_games_do_not_meet(run, blob_runs):
+    with pytest.raises(AsyncplayError, match=f"--against {run}: its game is not that of "):
+        measure(blob_runs[True], against=run, rounds=12)
+    with pytest.raises(AsyncplayError, match=f"--played-by {run}: its game is not that of "):
+        values.measure(blob_runs[True], played_by=run, games=2)
+
+
+def test_values_that_know_nothing_explain_nothing(blob_runs):
+    """An untrained network says 0, which is no better than the mean; both kinds judge the same games."""
+    found = [values.measure(blob_runs[hidden], played_by=blob_runs[False], games=40) for hidden in (True, False)]
+    assert found[0]["rows"] == found[1]["rows"]
+    assert found[0]["examples"] == found[1]["examples"] > 40
+    assert [row["seat"] for row in found[0]["rows"]] == [0, 1, 2]
+    assert all(row["r2"] <= 0 < row["loss"] for row in found[0]["rows"])
 
 
 def test_progress_is_told_every_twenty_seconds_and_not_oftener():

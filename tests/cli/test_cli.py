@@ -128,12 +128,17 @@ def test_a_log_that_cannot_be_written_is_one_line_too(tmp_path, capsys):
     assert line == f"--run {tmp_path}: cannot be written: Is a directory"
 
 
+SEEING = ["--game.name", "connect4", "--net.hidden-features", "true"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--game.name", "chess"], "'chess' is no game"),
         (["--game.name", "kuhn"], "kuhn has no tree search"),
         (["--game.name", "blob", "--net.kind", "resnet"], "net.kind is resnet, but blob has no board"),
+        ([*SEEING, "--net.kind", "resnet"], "net.hidden_features is true, but a resnet has no value trunk of its own"),
+        ([*SEEING, "--net.kind", "mlp"], "net.hidden_features is true, but connect4 encodes nothing hidden; leave it"),
     ],
 )
 def test_a_run_that_cannot_begin_leaves_no_folder(words, told, tmp_path, capsys):

@@ -5,7 +5,7 @@ A card is (suit, rank), suits 0..3 = spades, hearts, clubs, diamonds, ranks 2..1
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from math import comb, prod
 
 import numpy as np
@@ -238,3 +238,17 @@ def deal_rest(n_cards: int, sizes: list[int]) -> int:
         ways *= comb(n_cards, size)
         n_cards -= size
     return ways
+
+
+def turned(state: np.ndarray, y: int) -> np.ndarray:
+    """The position with suit s in the place of suit ORDER[y][s], orders counted as itertools does."""
+    order = [*list(permutations(range(4)))[y], NO_TRUMP]
+    after = state.copy()
+    for word in [*range(layout.HANDS, layout.HANDS + layout.MAX_PLAYERS), layout.PLAYED]:
+        after[word] = word_of({(order[suit], rank) for suit, rank in cards_in(state[word])})
+    voids = [bit for bit in range(4 * layout.MAX_PLAYERS) if int(state[layout.VOIDS]) >> bit & 1]
+    after[layout.VOIDS] = sum(1 << (bit // 4 * 4 + order[bit % 4]) for bit in voids)
+    table = int(state[layout.TABLE]).to_bytes(8, "little")[: state[layout.N_TABLE]]
+    after[layout.TABLE] = int.from_bytes(bytes(order[card // 13] * 13 + card % 13 for card in table), "little")
+    after[layout.TRUMP] = order[state[layout.TRUMP]]
+    return after

@@ -4,11 +4,12 @@
 another, as a search does. Every array it hands to a kernel lies between guards.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from games import blob_twin
 
 from asyncplay import rng
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
@@ -55,7 +56,7 @@ class Desk:
         self._arrays = [
             Guarded(spec.state_words, np.int64),
             Guarded(spec.max_legal, np.int32),
-            Guarded(spec.features, spec.feature_dtype),
+            Guarded(spec.row_features, spec.feature_dtype),
             Guarded(spec.players, np.float64),
             Guarded(rng.STREAM_WORDS, np.uint64),
             Guarded(len(spec.rules), np.int64),
@@ -266,29 +267,88 @@ def listed_outcomes(spec: GameSpec, state: np.ndarray) -> list[tuple[float, np.n
 
 
 def check_symmetries_are_permutations(spec: GameSpec) -> None:
-    symmetries = spec.symmetries()
+    features, actions = spec.symmetries()
 
-    assert symmetries.features.shape == (spec.n_symmetries, spec.features)
-    assert symmetries.actions.shape == (spec.n_symmetries, spec.actions)
-    for table in symmetries:
+    assert features.shape == (spec.n_symmetries, spec.features + spec.hidden_features)
+    assert (np.sort(features[:, : spec.features], axis=1) == np.arange(spec.features)).all(), (
+        "hidden ones became visible"
+    )
+    assert (actions is None) == (spec.kernels.turn is not None)
+    tables = [features] if actions is None else [features, actions]
+    for table in tables:
         np.testing.assert_array_equal(table[0], np.arange(table.shape[1]))
         assert (np.sort(table, axis=1) == np.arange(table.shape[1])).all()
-    assert len({table.tobytes() for table in symmetries.features}) == spec.n_symmetries
+    assert actions is None or actions.shape == (spec.n_symmetries, spec.actions)
+    assert len({table.tobytes() for table in features}) == spec.n_symmetries
+
+
+def turn_action(spec: GameSpec, state: np.ndarray, action: int, y: int) -> int:
+    """What an action becomes, by kernel or by table."""
+    if spec.kernels.turn is not None:
+        return spec.kernels.turn(spec.rules, state, action, y, spec.new_room())
+    return int(spec.symmetries().actions[y, action])
+
+
+STATE_TURNS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {"blob": blob_twin.turned}
+"""Twins that turn a position, of games whose deals would have to be turned too; others are played from the start."""
 
 
 def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
     """Playing turned actions leads to turned positions: same features turned, same legal ones turned."""
-    symmetries = spec.symmetries()
-    for turn in range(spec.n_symmetries):
-        game, desk = random_game(spec, turn), Desk(spec)
-        desk.reset(turn)
+    twin, features = STATE_TURNS.get(spec.name), spec.symmetries().features[:, : spec.row_features]
+    for y in range(spec.n_symmetries):
+        game, desk = random_game(spec, y), Desk(spec)
+        desk.reset(y)
         for moment in game.moments:
+            if twin is not None:
+                desk.state[:] = twin(moment.state, y)
             assert desk.settle() == moment.player
-            turned = moment.features[symmetries.features[turn]]
-            np.testing.assert_array_equal(desk.encode(moment.player), turned)
-            np.testing.assert_array_equal(desk.legal(), np.sort(symmetries.actions[turn, moment.legal]))
-            desk.play(int(symmetries.actions[turn, moment.action]))
+            np.testing.assert_array_equal(desk.encode(moment.player), moment.features[features[y]])
+            turned = [turn_action(spec, moment.state, int(action), y) for action in moment.legal]
+            np.testing.assert_array_equal(desk.legal(), np.sort(turned))
+            desk.play(turn_action(spec, moment.state, moment.action, y))
+            if twin is not None:
+                after = moment.state.copy()
+                spec.kernels.play(spec.rules, after, moment.action, desk.room)
+                np.testing.assert_array_equal(desk.state, twin(after, y))
         np.testing.assert_array_equal(desk.returns(), game.returns)
+        desk.check_guards()
+
+
+def check_hidden_features_are_all_that_worlds_differ_in(spec: GameSpec) -> None:
+    """Of rows that show them the first F are those of rows that do not; in other worlds only the rest differs, and it
+    does differ where something is hidden. Only for games that encode it."""
+    if spec.hidden_features == 0:
+        return
+    blind, seeing = Desk(spec.showing(hidden=False)), Desk(spec.showing(hidden=True))
+    worlds, n_different = np.empty((5, spec.state_words), np.int64), 0
+    for moment in random_game(spec, 0).moments:
+        spec.kernels.determinize(spec.rules, moment.state, moment.player, rng.stream(1), worlds)
+        for world in worlds:
+            blind.state[:] = moment.state
+            seeing.state[:] = world
+            row = seeing.encode(moment.player)
+            np.testing.assert_array_equal(row[: spec.features], blind.encode(moment.player))
+            assert (row[spec.features :] != GUARD).all()
+            seeing.state[:] = moment.state
+            n_different += (row != seeing.encode(moment.player)).any()
+    blind.check_guards()
+    seeing.check_guards()
+    assert n_different > 0
+
+
+def check_any_words_can_be_turned_as_a_state(spec: GameSpec) -> None:
+    """States of examples come from workers; only for games that turn by a kernel."""
+    if spec.kernels.turn is None:
+        return
+    random = np.random.default_rng(0)
+    wild = [random.integers(-(2**63), 2**63, spec.state_words) for _ in range(50)]
+    wild += [np.full(spec.state_words, word, np.int64) for word in (-1, 0, 1, 2, 3, 2**63 - 1, -(2**63))]
+    for state in wild:
+        before = state.copy()
+        for action in range(0, spec.actions, 1 + spec.actions // 500):
+            spec.kernels.turn(spec.rules, state, action, spec.n_symmetries - 1, spec.new_room())
+        np.testing.assert_array_equal(state, before)
 
 
 CHECKS = [check for name, check in sorted(globals().items()) if name.startswith("check_") and check is not check_stages]

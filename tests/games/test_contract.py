@@ -10,6 +10,7 @@ SPECS = {name: games.load(name) for name in games.NAMES} | {
     f"pig of {players}": pig.spec(players=players) for players in (2, 8)
 }
 SPECS |= {
+    "blob with hidden hands": games.load("blob", {"players": 3}).showing(hidden=True),
     "blob of 8": games.load("blob", {"players": 8, "cards": 6}),
     "whole game of blob": games.load("blob", {"players": 3, "cards": 3, "whole": True}),
 }

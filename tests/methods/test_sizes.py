@@ -165,6 +165,8 @@ def test_the_trees_of_a_match_count_by_what_was_typed():
         NetShape("resnet", 84, 84, 2, width=24, blocks=3, planes=(2, 6, 7), action_planes=2),
         NetShape("blobnet", 256, 52, 8, width=256, blocks=6),
         NetShape("blobnet", 40, 12, 4, width=17, blocks=2),
+        NetShape("mlp", 40, 12, 4, 17, 2, hidden_features=9, value_width=5, value_blocks=3),
+        NetShape("blobnet", 40, 12, 4, 17, 2, hidden_features=9, value_width=5, value_blocks=1),
     ],
     ids=lambda shape: f"{shape.kind}-{shape.actions}-{shape.blocks}",
 )

@@ -1,5 +1,7 @@
 """Small networks, positions and examples for the tests of this folder."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from asyncplay.model.shape import NetShape
@@ -27,6 +29,10 @@ ENCODER = NetShape("blobnet", features=20, actions=9, players=4, width=16, block
 BLOBNET = NetShape("blobnet", features=256, actions=52, players=8, width=256, blocks=6)
 """The reference network of Blob, with a value for each of eight seats."""
 
+SEEING = replace(MLP, hidden_features=7, value_width=12, value_blocks=3)
+"""Its value alone sees seven features more."""
+SEEING_ENCODER = replace(ENCODER, hidden_features=7, value_width=12, value_blocks=2)
+
 SHAPES = {
     "mlp": MLP,
     "resnet": BOARD,
@@ -34,13 +40,15 @@ SHAPES = {
     "only planes": ONLY_PLANES,
     "globals": GLOBALS,
     "blobnet": ENCODER,
+    "seeing mlp": SEEING,
+    "seeing blobnet": SEEING_ENCODER,
 }
 
 
 def random_positions(shape: NetShape, rows: int, seed: int = 0, dtype: type = np.float32) -> Positions:
     """Rows of zeros and ones, each with one or more legal actions."""
     random = np.random.default_rng(seed)
-    features = random.integers(0, 2, (rows, shape.features)).astype(dtype)
+    features = random.integers(0, 2, (rows, shape.row_features)).astype(dtype)
     lists = [some_actions(shape, random) for _ in range(rows)]
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int32)
     return Positions(features, np.concatenate(lists).astype(np.int32), offsets)
@@ -66,6 +74,7 @@ def random_examples(shape: NetShape, rows: int, seed: int = 0) -> Examples:
         seats=random.integers(1, shape.players + 1, rows).astype(np.int32),
         weight=random.uniform(0.5, 2, rows).astype(np.float32),
         versions=np.arange(rows, dtype=np.int32),
+        states=np.empty((rows, 0), np.int64),
     )
 
 

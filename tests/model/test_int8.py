@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from model_cases import BOARD, ENCODER, MLP, random_positions, shaken
+from model_cases import BOARD, ENCODER, MLP, SEEING, SEEING_ENCODER, random_positions, shaken
 
 from asyncplay.model import onnx_graph, quantize
 from asyncplay.model.backends import int8_backend
@@ -16,7 +16,7 @@ from asyncplay.model.backends.onnx_backend import OnnxBackend, make_session
 from asyncplay.model.nets import build, snapshot
 from asyncplay.payloads import Estimates, Positions
 
-SHAPES = [MLP, BOARD, ENCODER]
+SHAPES = [MLP, BOARD, ENCODER, SEEING, SEEING_ENCODER]
 
 
 def weights_of(shape, seed=0):
@@ -40,7 +40,7 @@ def test_integers_answer_nearly_as_floats_do(shape):
     assert (small.values != exact.values).any(), "nothing was quantised"
 
 
-@pytest.mark.parametrize("shape", [MLP, ENCODER], ids=lambda shape: shape.kind)
+@pytest.mark.parametrize("shape", [MLP, ENCODER, SEEING, SEEING_ENCODER], ids=lambda shape: shape.kind)
 def test_every_linear_layer_is_one_integer_kernel(shape, tmp_path):
     """onnxruntime may leave a layer in floats, and slower than before, without a word."""
     graph, weights = onnx_graph.write_graph(build(shape, 0), shape), weights_of(shape)

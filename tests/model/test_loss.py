@@ -20,6 +20,7 @@ def two_rows(**changes) -> Examples:
         seats=np.array([2, 3], np.int32),
         weight=np.array([1, 3], np.float32),
         versions=np.zeros(2, np.int32),
+        states=np.empty((2, 0), np.int64),
     )._replace(**changes)
 
 

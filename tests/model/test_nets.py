@@ -4,7 +4,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from model_cases import BLOBNET, BOARD, ENCODER, GLOBALS, MLP, ONLY_PLANES, PLANES, SHAPES, shaken
+from model_cases import (
+    BLOBNET,
+    BOARD,
+    ENCODER,
+    GLOBALS,
+    MLP,
+    ONLY_PLANES,
+    PLANES,
+    SEEING,
+    SEEING_ENCODER,
+    SHAPES,
+    shaken,
+)
 from torch import nn
 
 from asyncplay.errors import AsyncplayError
@@ -59,14 +71,14 @@ def test_hidden_matrices_begin_with_variance_two_over_inputs():
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_an_untrained_network_is_impartial(shape):
-    logits, values = build(shape, 1)(torch.rand(3, shape.features))
+    logits, values = build(shape, 1)(torch.rand(3, shape.row_features))
     assert torch.equal(logits, torch.zeros(3, shape.actions))
     assert torch.equal(values, torch.zeros(3, shape.players))
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_a_row_has_the_same_answer_alone_and_in_company(shape):
-    net, features = randomised(shape), torch.rand(9, shape.features)
+    net, features = randomised(shape), torch.rand(9, shape.row_features)
     together, alone = net(features), net(features[4:5])
     torch.testing.assert_close(together[0][4:5], alone[0], rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(together[1][4:5], alone[1], rtol=1e-5, atol=1e-6)
@@ -92,6 +104,37 @@ def test_an_mlp_is_what_its_formula_says():
     value = np.tanh(hidden @ weights["value.0.weight"].T + weights["value.0.bias"])
     np.testing.assert_allclose(logits.numpy(), policy, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(values.numpy(), value, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [SEEING, SEEING_ENCODER], ids=lambda shape: shape.kind)
+def test_hidden_features_change_every_value_and_no_logit(shape):
+    """By so much as a bit; and their gradient reaches no weight of the policy."""
+    net, rows = randomised(shape), torch.rand(50, shape.row_features)
+    other = rows.clone()
+    other[:, shape.features :] = torch.rand(50, shape.hidden_features)
+    (logits, values), (other_logits, other_values) = net(rows), net(other)
+    assert torch.equal(logits, other_logits)
+    assert (values != other_values).any(1).all()
+
+
+def test_a_seeing_mlp_is_two_mlps_side_by_side():
+    net, rows = randomised(SEEING), torch.rand(5, SEEING.row_features)
+    weights = snapshot(net)
+    answers = []
+    for trunk, head, columns, blocks in (("hidden", "policy", SEEING.features, 2), ("seeing", "value.0", 17, 3)):
+        hidden = rows.numpy()[:, :columns]
+        for layer in range(blocks):
+            product = hidden @ weights[f"{trunk}.{2 * layer}.weight"].T + weights[f"{trunk}.{2 * layer}.bias"]
+            hidden = np.maximum(product, 0)
+        answers.append(hidden @ weights[f"{head}.weight"].T + weights[f"{head}.bias"])
+    logits, values = net(rows)
+    np.testing.assert_allclose(logits.numpy(), answers[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(values.numpy(), np.tanh(answers[1]), rtol=1e-5, atol=1e-5)
+
+
+def test_a_resnet_sees_nothing_hidden():
+    with pytest.raises(AsyncplayError, match="resnet has no value trunk"):
+        replace(BOARD, hidden_features=3)
 
 
 def convolve(board, weight, bias):

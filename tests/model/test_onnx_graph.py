@@ -24,7 +24,7 @@ def written(shape):
 def test_the_graph_computes_what_the_module_computes(shape, rows):
     net, weights, graph = written(shape)
     session = onnxruntime.InferenceSession(with_weights(graph, weights), providers=["CPUExecutionProvider"])
-    features = np.random.default_rng(rows).random((rows, shape.features), np.float32)
+    features = np.random.default_rng(rows).random((rows, shape.row_features), np.float32)
     logits, values = session.run(["logits", "values"], {"features": features})
     expected_logits, expected_values = net(torch.from_numpy(features))
     np.testing.assert_allclose(logits, expected_logits.numpy(), rtol=1e-4, atol=1e-5)

@@ -62,6 +62,8 @@ def test_a_new_figure_needs_no_more_than_its_declaration(thermal):
     assert [(plot.title, units) for plot, units in plots().items()] == [
         ("Batch sizes", {"batch/mean_rows": "rows"}),
         ("Loss", {"learn/policy_loss": "nats", "learn/value_loss": "squares"}),
+        ("Value loss by seat, from the player to move", {f"learn/seat_losses_{seat}": "squares" for seat in range(8)}),
+        ("Explained share of the value's variance by seat", {f"learn/seat_r2_{seat}": "share" for seat in range(8)}),
         ("Heat", {"thermal/hottest_c": "C"}),
     ]
     facts = json.loads(shot.to_json())
@@ -71,6 +73,16 @@ def test_a_new_figure_needs_no_more_than_its_declaration(thermal):
     assert "heat ───" in shown
     assert "hottest 81.2 C" in shown
     assert "throttled" not in shown
+
+
+def test_each_entry_of_a_tuple_of_gauges_is_a_metric():
+    learn = replace(NEURAL.parts["learn"], seat_losses=(0.5, 0.75), seat_r2=(0.25, -0.125))
+    shot = showing(NEURAL, learn)
+    assert metrics(shot).items() >= {"learn/seat_losses_1": 0.75, "learn/seat_r2_0": 0.25}.items()
+    assert "learn/seat_r2_2" not in metrics(shot)
+    assert json.loads(plain.json_line(shot))["learn/seat_r2_1"] == -0.125
+    assert Snapshot.from_json(shot.to_json()).parts["learn"] == learn
+    assert "value R2 by seat 0.25 -0.12" in "\n".join(draw(shot, Opened(), 140, 60).texts())
 
 
 def test_a_part_that_a_run_has_not_got_is_null_on_the_socket():

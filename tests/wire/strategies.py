@@ -72,4 +72,5 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
         values["targets"] = np.ones(len(values["legal"]), np.float32)
         values["outcome"] = np.zeros(len(values["returns"]), np.float32)
         values["values"] = np.zeros((n_rows, len(values["returns"])), np.float32)
+        values["states"] = np.zeros((n_rows, values["states"].shape[1]), np.int64)
     return values

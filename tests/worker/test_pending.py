@@ -29,8 +29,10 @@ class OneMove:
 def make_game(job: int, unit: int) -> Game:
     ints, two = np.empty(0, np.int32), np.zeros(2)
     rows = (ints, ints.astype(np.int8), ints, np.empty((0, 1), np.uint8), ints, np.zeros(1, np.int32))
-    values = np.empty((0, 2), np.float32)
-    return Game(job, unit, 0, "rules", two, two.astype(np.float32), ints, *rows, ints.astype(np.float32), values)
+    values, states = np.empty((0, 2), np.float32), np.empty((0, 0), np.int64)
+    return Game(
+        job, unit, 0, "rules", two, two.astype(np.float32), ints, *rows, ints.astype(np.float32), values, states
+    )
 
 
 class Rig:

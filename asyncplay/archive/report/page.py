@@ -94,8 +94,9 @@ def panels(material: Material) -> list[Card]:
     none, no_games = "nothing was recorded", "no games yet"
     flow, work = source.flow_of(material, "_per_s"), source.flow_of(material, "_per_min")
     figures = [
-        Card(title, line_plot(key, source.lines_of(material, *units), unit=", ".join(units.values()), nothing=nothing))
-        for (key, title, nothing), units in plots().items()
+        Card(title, line_plot(key, source.lines_of(material, *names), unit=", ".join(units), nothing=nothing))
+        for (key, title, nothing), names in plots().items()
+        if (units := dict.fromkeys(names.values()))
     ]
     strengths, no_strengths = source.strengths_of(material), "no arena and no exploitability yet"
     seats, ends = source.seats_of(material), source.ends_of(material)

@@ -1,9 +1,10 @@
 """Blob, an Oh Hell variant for 3 to 8 players: bid how many tricks you will take, and take exactly those.
 
 Modules: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), encode (what
-a player sees), endings (the last tricks worked out), yardstick (a rule-based player).
+a player sees), symmetry (suits exchanged), endings (the last tricks worked out), yardstick (a rule-based player).
 """
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy as np
 from asyncplay.games.blob import layout
 from asyncplay.games.blob.encode import FEATURES, encode, key
 from asyncplay.games.blob.endings import ending
+from asyncplay.games.blob.symmetry import ORDERS, symmetries, turn
 from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_move
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
 from asyncplay.games.kernels import Kernels
 from asyncplay.games.options import By, GameOption
-from asyncplay.games.spec import GameSpec, no_symmetries
+from asyncplay.games.spec import GameSpec
 
 TRUMPS = {"any": layout.ANY, "spades": 0, "hearts": 1, "clubs": 2, "diamonds": 3, "none": layout.NO_TRUMP}
 FEWEST_PLAYERS, MOST_CARDS = 3, 13
@@ -54,6 +56,7 @@ KERNELS = Kernels(
     key=key,
     determinize=determinize,
     ending=ending,
+    turn=turn,
 )
 
 
@@ -73,15 +76,15 @@ def spec(*, players: int, cards: int, whole: bool, dealer: int, trump: str) -> G
         max_decisions=sum(players * (size + 1) for size in sizes),
         zero_sum=False,
         is_hidden=True,
-        n_symmetries=1,
-        # suits could be exchanged, but not the order in which trumps come
-        symmetries=lambda: no_symmetries(FEATURES, layout.CARDS),
+        n_symmetries=len(ORDERS),
+        symmetries=partial(symmetries, players),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.blob",
         value_scale=VALUE_SCALE,
         value_offset=-1.0,
         is_staged=whole,
         advise=advise,
+        hidden_features=layout.CARDS * (players - 1),
     )
 
 
@@ -94,4 +97,5 @@ def _rules(players: int, sizes: list[int], *, is_whole: bool, dealer: int, trump
     most_points = sum(10 + size for size in sizes)
     options = [players, sizes[0], int(is_whole), dealer, trump, len(sizes), most_points]
     row = range(layout.BINOMIAL_ROW)
-    return np.array([*options, *(comb(n, k) for n in row for k in row)], np.int64)
+    suit_turns = (suit for order in ORDERS for suit in order)
+    return np.array([*options, *(comb(n, k) for n in row for k in row), *suit_turns], np.int64)

@@ -1,4 +1,4 @@
-"""What a player sees of Blob: 256 features, and a key of the same.
+"""What a player sees of Blob: 256 features, and a key of the same; behind the features also what it does not see.
 
 "Seat k" is k places to the left of the viewer; entries of seats that do not exist are 0. Everything is computed
 in float64 and rounded once.
@@ -11,6 +11,7 @@ from asyncplay.games import spec as contract
 from asyncplay.games.blob.layout import (
     BIDDING,
     BIDS,
+    CARDS,
     DEALER,
     DEALING,
     DECISIONS,
@@ -56,7 +57,10 @@ LOWEST_RANK, HIGHEST_RANK = 2, 14
 
 @kernel(contract.ENCODE_FLOATS)
 def encode(rules, state, viewer, features, room):
-    """All 256 entries; 0-155 are cards, 202 and later the context of a whole game, 0 in a single round."""
+    """All 256 entries; 0-155 are cards, 202 and later the context of a whole game, 0 in a single round.
+
+    Behind them the hands of the others, 52 entries for each of the seats k = 1 .. P-1, if the array is longer.
+    """
     for index in range(FEATURES):
         features[index] = 0.0
     mark(state[HANDS + viewer], features, HAND)
@@ -68,6 +72,17 @@ def encode(rules, state, viewer, features, room):
     write_hand(state, state[HANDS + viewer], features)
     if rules[IS_WHOLE]:
         write_context(rules, state, viewer, features)
+    if len(features) > FEATURES:
+        write_hidden(rules, state, viewer, features)
+
+
+@helper
+def write_hidden(rules, state, viewer, features):
+    """A 1 for each card in the hands of the others, seat by seat."""
+    for index in range(FEATURES, len(features)):
+        features[index] = 0.0
+    for k in range(1, rules[PLAYERS]):
+        mark(state[HANDS + (viewer + k) % rules[PLAYERS]], features, FEATURES + CARDS * (k - 1))
 
 
 @helper

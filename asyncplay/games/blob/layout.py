@@ -17,10 +17,11 @@ HIGHEST_SCORE = 23
 EVERY_SECOND, TWO_OF_FOUR = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)  # to count bits
 FOUR_OF_EIGHT, EVERY_EIGHTH = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
-# rules: the options, then a table of binomials
+# rules: the options, then tables of binomials and of the 24 orders of suits
 PLAYERS, START_SIZE, IS_WHOLE, FIXED_DEALER, FIXED_TRUMP, N_ROUNDS, MOST_POINTS, BINOMIALS = range(8)
 ANY = -1  # a dealer or trump that is drawn
 BINOMIAL_ROW = CARDS + 1  # C(n, k) is rules[BINOMIALS + BINOMIAL_ROW * n + k], 0 <= n, k <= 52
+SUIT_TURNS = BINOMIALS + BINOMIAL_ROW**2  # symmetry y makes suit s to rules[SUIT_TURNS + SUITS * y + s]
 
 # state
 HANDS = 0  # a word a seat: the cards it holds

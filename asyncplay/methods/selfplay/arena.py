@@ -71,11 +71,13 @@ def match_assignment(
     games_at_once: int,
     seed: int,
     rival_search: SearchSettings | None = None,
+    rival_sees: bool | None = None,
 ) -> Assignment:
     """Games between model HERO_MODEL and ``rival``; who never errs is met from the very beginning, as chance might
     open with a lost position. Where cards are dealt, the deal is the opening.
 
-    ``rival_search``: if a model that is the rival thinks in another way.
+    ``rival_search``, ``rival_sees``: if a model that is the rival thinks in another way, or its rows have the game's
+    hidden features where the hero's have not.
     """
     spec = MatchSpec(
         game=config.game.name,
@@ -86,6 +88,8 @@ def match_assignment(
         rival=rival,
         opening=0 if rival == "perfect" or load_game(config).is_hidden else config.arena.opening,
         rival_search="" if rival_search is None else json.dumps(asdict(rival_search)),
+        shows_hidden=config.net.hidden_features,
+        shows_rival_hidden=config.net.hidden_features if rival_sees is None else rival_sees,
     )
     return Assignment("match", encode(spec), seed, chunk=games_at_once, low_water=games_at_once)
 

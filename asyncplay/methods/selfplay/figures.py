@@ -8,6 +8,12 @@ from asyncplay.monitor.part import Figure, Part, Plot, count, per_s
 from asyncplay.monitor.verdict import Strain
 
 LOSS = Plot("loss", "Loss", "this run trains no network")
+SEAT_LOSS = Plot("seat-loss", "Value loss by seat, from the player to move", "this run trains no network")
+SEAT_R2 = Plot("seat-r2", "Explained share of the value's variance by seat", "this run trains no network")
+
+
+def by_seat(values: tuple[float, ...]) -> str:
+    return " ".join(f"{value:.2f}" for value in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,16 @@ class LearnFigures(Part):
 
     device_share: Annotated[float, Figure("gauge", "share", "device trains", "{:.0%}".format)] = 0.0
     """Share of the time in which the device trains."""
+
+    seat_losses: Annotated[
+        tuple[float, ...], Figure("gauges", "squares", "value loss by seat", by_seat, plot=SEAT_LOSS, hides_zero=True)
+    ] = ()
+    """Squared error of the value for the player to move, the seat to its left and so on, over about 50 steps."""
+
+    seat_r2: Annotated[
+        tuple[float, ...], Figure("gauges", "share", "value R2 by seat", by_seat, plot=SEAT_R2, hides_zero=True)
+    ] = ()
+    """Share of the variance of outcomes that the value explains, likewise, on drawn examples."""
 
     shortened: Annotated[
         int, Figure("counter", "searches", "cut short", count, line="{:,} searches cut short", hides_zero=True)

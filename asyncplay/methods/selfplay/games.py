@@ -1,7 +1,7 @@
 """Finished games as they arrive: whether they can be, and the examples they bring.
 
-The coordinator has no kernels, so an action that was not legal where no search was made stays unseen. Everything else
-that would make a stored game useless, or a training step with it, is found here, before it is stored.
+The coordinator plays no game again, so an action that was not legal where no search was made stays unseen. Everything
+else that would make a stored game useless, or a training step with it, is found here, before it is stored.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from asyncplay.data.store import MOST_VALUE_BYTES
 from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import Array, Examples, Floats, most_packed_bytes
+from asyncplay.payloads import Array, Examples, Floats, Ints, most_packed_bytes
 
 
 class GameFacts(NamedTuple):
@@ -27,6 +27,9 @@ class GameFacts(NamedTuple):
     most_return: float  # of a seat, in the game's own units, either way
     reasons: tuple[str, ...]  # for which a game may end
     outcome_of: Callable[[Array], Floats]  # what returns are worth to each seat
+    state_words: int = 0  # of the state that comes with each row
+    turn_flaw: Callable[[Array, Ints, Ints], str | None] | None = None  # why states, offsets and legal actions of rows
+    # cannot be turned; None: states are not needed for it
 
 
 def result_flaw(game: Game, players: int) -> str | None:
@@ -51,7 +54,7 @@ def record_flaw(game: Game, facts: GameFacts, *, seed: int, version: int) -> str
         or result_flaw(game, facts.players)
         or _ending_flaw(game, facts)
         or _decisions_flaw(game, facts, version)
-        or (_rows_flaw(game, facts) if len(game.decisions) else None)
+        or (_rows_flaw(game, facts) or _states_flaw(game, facts) if len(game.decisions) else None)
     )
 
 
@@ -112,6 +115,12 @@ def _rows_flaw(game: Game, facts: GameFacts) -> str | None:
     return None if is_within(game.values - game.outcome[seats], 0.0) else "values that are not its outcome"
 
 
+def _states_flaw(game: Game, facts: GameFacts) -> str | None:
+    if game.states.shape[1] != facts.state_words:
+        return f"states of {game.states.shape[1]} words, wanted are {facts.state_words}"
+    return None if facts.turn_flaw is None else facts.turn_flaw(game.states, game.offsets, game.legal)
+
+
 def _largest(numbers: Array) -> int:
     """The largest of whole numbers, a negative one counting as huge; -1 of none."""
     return int(numbers.view(f"u{numbers.itemsize}").max()) if len(numbers) else -1
@@ -131,6 +140,7 @@ def examples_of(game: Game, players: int) -> Examples:
         seats=np.full(n_rows, n_seats, np.int32),
         weight=np.ones(n_rows, np.float32),
         versions=game.versions,
+        states=game.states,
     )
 
 
@@ -141,8 +151,8 @@ def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | N
         return f"{n_seats} seats, the network knows {shape.players}"
     if len(game.features) == 0:
         return None
-    if game.features.shape[1] != shape.features or game.features.dtype != feature_dtype:
-        wanted = f"{shape.features} of {feature_dtype}"
+    if game.features.shape[1] != shape.row_features or game.features.dtype != feature_dtype:
+        wanted = f"{shape.row_features} of {feature_dtype}"
         return f"{game.features.shape[1]} features of {game.features.dtype}, wanted {wanted}"
     if int(game.legal.max()) >= shape.actions:
         return f"action {game.legal.max()}, there are {shape.actions}"

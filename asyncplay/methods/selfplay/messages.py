@@ -12,6 +12,7 @@ from asyncplay.wire.messages import (
     FloatRows,
     Floats,
     Ints,
+    LongRows,
     Longs,
     Message,
     Small,
@@ -39,13 +40,15 @@ class Game(UnitResult):
     offsets: Ints  # [n + 1]
     targets: Floats  # [L], the search's policy
     values: FloatRows  # [n, P], entry k for the seat k places to the left of the one that decided; -1 to 1
+    states: LongRows  # [n, S], the positions where turning an action depends on them; else [n, 0]
     shortened: Small = 0  # searches that ended early because their tree was full
     unrecorded: Small = 0  # decisions whose policy found no space
 
     def flaw(self) -> str | None:
         n_rows = len(self.features)
-        if not len(self.decisions) == len(self.seats) == len(self.versions) == n_rows:
-            return f"{n_rows} rows, but {len(self.decisions)} decisions, {len(self.seats)} seats"
+        if not len(self.decisions) == len(self.seats) == len(self.versions) == len(self.states) == n_rows:
+            counts = f"{len(self.decisions)} decisions, {len(self.seats)} seats, {len(self.states)} states"
+            return f"{n_rows} rows, but {counts}"
         if len(self.targets) != len(self.legal) or len(self.outcome) != len(self.returns):
             return "targets or outcome of another length than what they belong to"
         if self.values.shape != (n_rows, len(self.outcome)):
@@ -67,6 +70,7 @@ class SelfplaySpec(Message):
     search: str  # SearchSettings as JSON
     cache: int = 0  # positions whose answers are remembered,
     cache_bytes: Count = 1 << 62  # in at most so many bytes
+    shows_hidden: bool = False  # rows have the game's hidden features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +87,8 @@ class MatchSpec(Message):
     rival: str  # "model:NUMBER" or an agent of agents/catalogue.py
     opening: int  # random decisions before the two begin
     rival_search: str = ""  # likewise, where the rival does not think as the hero does
+    shows_hidden: bool = False  # rows for the hero's model have the game's hidden features
+    shows_rival_hidden: bool = False  # rows for the rival's model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +104,7 @@ class RebuildSpec(Message):
     return_ends: Longs  # [n], where each game's returns end
     records: bytes  # packed, one after another
     record_ends: Longs  # [n]
+    shows_hidden: bool = False  # rows have the game's hidden features
 
     def flaw(self) -> str | None:
         if not len(self.seeds) == len(self.return_ends) == len(self.record_ends):

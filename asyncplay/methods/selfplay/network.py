@@ -23,13 +23,14 @@ CHOICE_S, FIGURE_S = 3.0, 0.2  # to choose a backend; to have a figure of the on
 
 
 def load_game(config: Config) -> GameSpec:
-    return games.load(config.game.name, config.game.options)
+    """With rows as the configured network reads them."""
+    return games.load(config.game.name, config.game.options).showing(hidden=config.net.hidden_features)
 
 
 def sample_positions(game: GameSpec, rows: int = SAMPLE_ROWS) -> Positions:
     """Rows of the right shape to measure a network with; their content does not matter."""
     random = np.random.default_rng(0)
-    features = random.integers(0, 2, (rows, game.features)).astype(game.feature_dtype)
+    features = random.integers(0, 2, (rows, game.row_features)).astype(game.feature_dtype)
     n_legal = min(game.max_legal, game.actions)
     legal = np.tile(np.arange(n_legal, dtype=np.int32), rows)
     return Positions(features, legal, np.arange(rows + 1, dtype=np.int32) * np.int32(n_legal))

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from asyncplay.config.sections import Config
-from asyncplay.data.replay import Replay, window_rows
+from asyncplay.data.replay import Replay, TurnActions, turn_by_table, window_rows
 from asyncplay.data.window import count_rows
 from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import Ledger
@@ -23,13 +22,19 @@ from asyncplay.model.learner import Learner, LearnerSettings
 from asyncplay.model.schedule import LearningRate
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Ints
+from asyncplay.search.symmetry import turn_by_kernel, turn_checker
 
 LEG_ROUNDS = 8  # how often all games at a time are played between two barriers of an inline run
 
 
 def make_learner(config: Config, shape: NetShape, option: Candidate) -> Learner:
     learn = config.learn
-    schedule = replace(LearningRate(), peak=learn.learning_rate, warmup_steps=learn.warmup_steps)
+    schedule = LearningRate(
+        peak=learn.learning_rate,
+        warmup_steps=learn.warmup_steps,
+        decay_steps=learn.decay_steps,
+        final=learn.final_rate,
+    )
     settings = LearnerSettings(schedule, learn.weight_decay, learn.value_weight, average_steps=learn.average_steps)
     training = device.training_device(option.backend)
     threads: tuple[int, ...] = ()  # that training steps choose from
@@ -72,7 +77,14 @@ def make_replay(
 
     Where its bytes hold fewer rows than its law wants, only as many as may fit are brought back."""
     players, total = shape.players, stored.kept.rows
-    replay = Replay(game.features, game.feature_dtype, players, window=config.replay, capacity_bytes=capacity_bytes)
+    replay = Replay(
+        game.row_features,
+        game.feature_dtype,
+        players,
+        window=config.replay,
+        capacity_bytes=capacity_bytes,
+        state_words=game.example_words,
+    )
     wanted = min(window_rows(config.replay, total), capacity_bytes // replay.row_bytes)
     missing = Missing(total - wanted, total)
     n_rows = count_rows(folder, missing.first_row, missing.stop_row)
@@ -90,15 +102,16 @@ def make_refill(
     check: Callable[[Game, int], None],
 ) -> Refill:
     options = json.dumps(config.game.options)
-    return Refill(folder, replay, dispatcher, config.game.name, options, players, config.train.seed, check)
+    seed, shows_hidden = config.train.seed, config.net.hidden_features
+    return Refill(folder, replay, dispatcher, config.game.name, options, players, seed, check, shows_hidden)
 
 
-def symmetry_tables(game: GameSpec) -> tuple[Ints, Ints] | None:
-    """int32[Y, F] and int32[Y, A], where a game has symmetries besides the identity."""
+def make_turns(game: GameSpec) -> tuple[Ints, TurnActions] | None:
+    """How rows are turned, features int32[Y, F or F + H] and actions, where a game has more than the identity."""
     if game.n_symmetries == 1:
         return None
-    symmetries = game.symmetries()
-    return symmetries.features, symmetries.actions
+    features, actions = game.symmetries()
+    return features[:, : game.row_features], turn_by_kernel(game) if actions is None else turn_by_table(actions)
 
 
 def game_facts(game: GameSpec) -> GameFacts:
@@ -113,4 +126,6 @@ def game_facts(game: GameSpec) -> GameFacts:
         most_return=most_value * (game.max_decisions if game.is_staged else 1),  # a stage has a decision at least
         reasons=game.reasons,
         outcome_of=partial(outcome_of, game),
+        state_words=game.example_words,
+        turn_flaw=turn_checker(game) if game.example_words else None,
     )

@@ -1,4 +1,4 @@
-"""Fills a replay window again from the stored games, by way of the workers: the coordinator has no kernels."""
+"""Fills a replay window again from the stored games, by way of the workers: the coordinator plays no game."""
 
 import asyncio
 import json
@@ -54,6 +54,7 @@ class Refill:
     players: int  # of the network
     seed: int
     check: Callable[[Game, int], None] = lambda game, seed: None  # WireError if rows of this seed's game cannot be used
+    shows_hidden: bool = False  # rows have the game's hidden features
 
     async def run(self, missing: Missing) -> None:
         """Refill ``replay``, which was told to begin at the first of these rows; StoreError if it cannot be."""
@@ -108,4 +109,5 @@ class Refill:
             return_ends=np.cumsum([len(paid) for paid in returns]),
             records=b"".join(game.record for game in games),
             record_ends=np.cumsum([len(game.record) for game in games]),
+            shows_hidden=self.shows_hidden,
         )

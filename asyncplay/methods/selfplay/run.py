@@ -192,7 +192,7 @@ class SelfplayRun:
             self.engine.lane,
             seed=self._config.train.seed,
             publishing=Publishing(learn.publish_steps, learn.publish_distance, age_s),
-            turns=parts.symmetry_tables(self.game),
+            turns=parts.make_turns(self.game) if learn.symmetries else None,
             published=published,
             last_version=last_version,
             micro_s=self._micro_s,
@@ -211,6 +211,7 @@ class SelfplayRun:
             json.dumps(asdict(config.search)),
             cache=0 if self._is_lockstep else config.search.cache_positions,
             cache_bytes=self.limits.cache,
+            shows_hidden=config.net.hidden_features,
         )
         return Assignment("selfplay", encode(spec), config.train.seed, chunk=n_games, low_water=2 * n_games)
 
@@ -316,7 +317,7 @@ class SelfplayRun:
 
     def _endpoint(self, backend: Backend) -> Endpoint:
         is_timed = self.choice.best.backend == "sim"
-        shape = (self.game.features, self.game.actions)
+        shape = (self.shape.row_features, self.shape.actions)
         return Endpoint(*shape, backend.launch, is_timed=is_timed, dtype=self.game.feature_dtype)
 
     def _note_result(self, name: str, version: int, result: Score) -> None:

@@ -10,17 +10,19 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from asyncplay.data.replay import Replay, augment
+from asyncplay.data.replay import Replay, TurnActions, augment
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Limiter
 from asyncplay.methods.selfplay.figures import LearnFigures
 from asyncplay.model.backend import Backend, Prepared
 from asyncplay.model.learner import Learner, LearnerState, StepReport
+from asyncplay.model.loss import seat_scores
 from asyncplay.model.nets import Weights, distance
 from asyncplay.payloads import Examples, Ints
 
 LEAST_MICRO_ROWS = 64  # a resnet's row takes 4 to 10 % longer in parts of 64, 12 to 44 % in parts of 32
 LOCKSTEP_MICRO_ROWS = 256
+SEAT_FADE = 0.98  # what each step leaves of the sums that the figures of seats are made of
 FADE = 0.75  # what each step leaves of the training time per row that was measured before
 
 Result = TypeVar("Result")
@@ -87,7 +89,8 @@ class Trainer:
         *,
         seed: int,
         publishing: Publishing = Publishing(),  # frozen
-        turns: tuple[Ints, Ints] | None = None,  # int32[Y, F] and int32[Y, A], the symmetries of the game
+        turns: tuple[Ints, TurnActions]
+        | None = None,  # of features int32[Y, F] and of actions, by symmetries of the game
         published: Published | None = None,  # what the backend begins with; None: the learner's weights, version 0
         last_version: int = 0,  # that was ever given; the next one is higher
         micro_s: Callable[[], float] = lambda: math.inf,  # longest that a micro-batch shall take
@@ -108,7 +111,8 @@ class Trainer:
         self._todo: deque[_Turn] = deque()
         self._is_running = False
         self._micro_rows, self._per_row_s = 0, 0.0
-        self._report, self._rows = StepReport(learner.steps, 0, 0.0, 0.0, 0.0, 0.0), learner.rows
+        self._seats = np.zeros((4, learner.shape.players))
+        self._report, self._rows = StepReport(learner.steps, 0, 0.0, 0.0, 0.0, 0.0, ()), learner.rows
         self._version_lag = 0.0
         lane.attach(self, share=1.0, is_first=is_lockstep)
 
@@ -158,13 +162,15 @@ class Trainer:
         return result
 
     def stats(self) -> LearnFigures:
-        counts, report = self._limiter.state(), self._report
+        counts, report, seats = self._limiter.state(), self._report, seat_scores(self._seats)
         return LearnFigures(
             version=self.version,
             steps=report.step,
             rows=self._rows,
             policy_loss=report.policy_loss,
             value_loss=report.value_loss,
+            seat_losses=seats.losses,
+            seat_r2=seats.r2,
             micro_rows=self._micro_rows,
             device_s=self._lane.busy_s(self),
             inserted_rows=counts.inserted,
@@ -228,6 +234,7 @@ class Trainer:
         busy_s = self._lane.busy_s(self)
         report, weights = await self._queue([*early, lambda: self._finish_step(last)])
         self._report, self._rows = report, self._rows + report.rows
+        self._seats = SEAT_FADE * self._seats + np.array(report.seats)
         per_row_s = (self._lane.busy_s(self) - busy_s) / report.rows
         self._per_row_s = FADE * self._per_row_s + (1 - FADE) * per_row_s if self._per_row_s else per_row_s
 

@@ -91,7 +91,7 @@ class SelfPlayer:
     def _lay_out(self, job: Job) -> None:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, SelfplaySpec), "self-play needs its own spec"
-        game = load_game(spec.game, spec.options)
+        game = load_game(spec.game, spec.options).showing(hidden=spec.shows_hidden)
         search = SearchSettings(**json.loads(spec.search))
         settings = kernel_settings(game, search)
         half = spec.games // 2
@@ -217,6 +217,7 @@ def game_message(spec: GameSpec, played: PlayedGame, rows: GameRows, *, job: int
         offsets=rows.offsets,
         targets=rows.policy,
         values=rows.values,
+        states=rows.states,
         shortened=played.shortened,
         unrecorded=played.unrecorded,
     )

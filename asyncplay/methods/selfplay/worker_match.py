@@ -88,10 +88,13 @@ class MatchPlayer:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, MatchSpec), "a match needs its own spec"
         game = load_game(spec.game, spec.options)
-        ways = [(spec.hero, spec.search), (spec.rival, spec.rival_search or spec.search)]
+        ways = [
+            (spec.hero, spec.search, spec.shows_hidden),
+            (spec.rival, spec.rival_search or spec.search, spec.shows_rival_hidden),
+        ]
         self._sides = [
-            Side(_group(game, search, spec.games), int(name.removeprefix("model:")))
-            for name, search in ways
+            Side(_group(game.showing(hidden=hidden), search, spec.games), int(name.removeprefix("model:")))
+            for name, search, hidden in ways
             if name.startswith("model:")
         ]
         self._rival = None if spec.rival.startswith("model:") else make_agent(spec.rival, game)

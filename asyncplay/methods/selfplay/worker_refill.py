@@ -38,7 +38,7 @@ class Rebuilder:
     def take(self, job: Job) -> None:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, RebuildSpec), "a rebuilder needs its own spec"
-        self._game = self._game or load_game(spec.game, spec.options)
+        self._game = self._game or load_game(spec.game, spec.options).showing(hidden=spec.shows_hidden)
         self._todo.extend(_stored_games(job, spec))
 
     def receive(self, message: Message) -> None:

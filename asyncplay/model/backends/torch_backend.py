@@ -86,7 +86,7 @@ class TorchBackend:
         self._stream = open_stream(device)
         self._idle: deque[Staging] = deque()
         self._dtype = torch.float32
-        self._sample = np.random.default_rng(0).random((SMALLEST_BUCKET, shape.features), np.float32)
+        self._sample = np.random.default_rng(0).random((SMALLEST_BUCKET, shape.row_features), np.float32)
         self._current = self.prepare(weights, version)
 
     def launch(self, positions: Positions) -> Finish:
@@ -98,7 +98,7 @@ class TorchBackend:
         staging = self._idle.pop() if self._idle else Staging(self._stream.pins)
         room = bucket(rows) if self._fills_up else rows
         dtype = torch.uint8 if positions.features.dtype == np.uint8 else torch.float32
-        features = staging.room("features", (room, self._shape.features), dtype)
+        features = staging.room("features", (room, self._shape.row_features), dtype)
         features.numpy()[:rows] = positions.features
         index = staging.room("index", (len(positions.legal),), torch.int64)
         index.numpy()[:] = flat_index(positions.legal, positions.offsets, self._shape.actions)
@@ -130,7 +130,7 @@ class TorchBackend:
         """Let an accelerator tune itself for every batch size up to ``max_rows``, and measure whether a
         reduced dtype pays. To be called before the first launch, on the lane's thread."""
         exact = TorchEngine(self._current.engine.net)
-        rows = torch.tensor(np.resize(self._sample, (bucket(max_rows), self._shape.features)))
+        rows = torch.tensor(np.resize(self._sample, (bucket(max_rows), self._shape.row_features)))
         with torch.inference_mode(), self._stream.entered():
             rows = rows.to(self._device)
             engines = {dtype: exact.in_dtype(dtype) for dtype in (torch.float32, *REDUCED)}

@@ -17,19 +17,25 @@ class Entry(NamedTuple):
     advance: Kernel
     rebuild: Kernel
     backup: Kernel  # the same for all games
+    turn_rows: Kernel | None  # of games whose symmetries depend on the position: see search/symmetry.py
+    check_turns: Kernel | None  # likewise
+
+    def kernels(self) -> list[Kernel]:
+        """Those that there are."""
+        return [dispatcher for dispatcher in self if dispatcher is not None]
 
 
 def load(spec: GameSpec) -> Entry:
     """Return a game's kernels, compiled or fetched from the disk."""
     entry = declared(spec)
-    for dispatcher in entry:
+    for dispatcher in entry.kernels():
         ready(dispatcher)
     return entry
 
 
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile the kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *declared(spec), *recall.KERNELS], progress)
+    warm_up([*spec.kernels.all(), *declared(spec).kernels(), *recall.KERNELS], progress)
 
 
 def declared(spec: GameSpec) -> Entry:
@@ -37,4 +43,5 @@ def declared(spec: GameSpec) -> Entry:
     if spec.entry_module is None:
         raise AsyncplayError(f"{spec.name} has no tree search: it is solved by table, see configs/leduc.toml")
     module = import_module(spec.entry_module)
-    return Entry(module.select, module.advance, module.rebuild, puct.backup)
+    turns = (getattr(module, name, None) for name in ("turn_rows", "check_turns"))
+    return Entry(module.select, module.advance, module.rebuild, puct.backup, *turns)

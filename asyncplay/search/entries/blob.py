@@ -2,7 +2,7 @@
 
 from asyncplay.games.blob import KERNELS
 from asyncplay.games.kernels import kernel
-from asyncplay.search import examples, policy, puct
+from asyncplay.search import examples, policy, puct, symmetry
 
 
 @kernel(puct.SELECT_FLOATS)
@@ -18,3 +18,13 @@ def advance(packed, finished):
 @kernel(examples.REBUILD_FLOATS)
 def rebuild(replay, rows, features):
     return examples.rebuild(KERNELS, replay, rows, features)
+
+
+@kernel(symmetry.TURN_ROWS)
+def turn_rows(rules, states, turns, offsets, legal, room):  # noqa: PLR0917
+    return symmetry.turn_rows(KERNELS, rules, states, turns, offsets, legal, room)
+
+
+@kernel(symmetry.CHECK_TURNS)
+def check_turns(rules, states, n_turns, offsets, legal, seen, room):  # noqa: PLR0917
+    return symmetry.check_turns(KERNELS, rules, states, n_turns, offsets, legal, seen, room)

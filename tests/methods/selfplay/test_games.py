@@ -36,11 +36,27 @@ GAME = Game(
     offsets=np.array([0, 1, 3, 6], np.int32),
     targets=np.array([1, 0.5, 0.5, 0, 1 / 3, 2 / 3], np.float32),
     values=np.array([[1, -0.25, -0.75], [-0.25, -0.75, 1], [-0.75, 1, -0.25]], np.float32),
+    states=np.empty((3, 0), np.int64),
 )
 
 
 def flaw(facts: GameFacts = FACTS, **change: object) -> str | None:
     return record_flaw(replace(GAME, **change), facts, seed=70, version=6)
+
+
+def with_states(words: int, **change: object) -> str | None:
+    """The flaw of a game whose rows carry states, by facts that refuse a state with a 7 in it."""
+    facts = FACTS._replace(
+        state_words=2, turn_flaw=lambda states, offsets, legal: "a 7" if (states == 7).any() else None
+    )
+    return flaw(facts, states=np.full((3, words), change.pop("word", 0), np.int64), **change)
+
+
+def test_rows_must_carry_the_states_that_turn_them():
+    assert with_states(2) is None
+    assert with_states(2, word=7) == "a 7"
+    assert with_states(1) == "states of 1 words, wanted are 2"
+    assert flaw(states=np.zeros((3, 1), np.int64)) == "states of 1 words, wanted are 0"
 
 
 def rowless(**change: object) -> dict[str, object]:
@@ -55,6 +71,7 @@ def rowless(**change: object) -> dict[str, object]:
         "offsets": np.zeros(1, np.int32),
         "targets": ints.astype(np.float32),
         "values": np.empty((0, 3), np.float32),
+        "states": np.empty((0, 0), np.int64),
         **change,
     }
 

@@ -24,6 +24,7 @@ GAME = Game(
     offsets=np.array([0, 1, 3, 4], np.int32),
     targets=np.array([1, 0.5, 0.5, 1], np.float32),
     values=np.array([[1, 0.25, -1], [0.25, -1, 1], [-1, 1, 0.25]], np.float32),
+    states=np.empty((3, 0), np.int64),
 )
 
 

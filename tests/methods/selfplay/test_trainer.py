@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asyncplay.config.sections import ReplaySettings
-from asyncplay.data.replay import Replay, augment
+from asyncplay.data.replay import Replay, augment, turn_by_table
 from asyncplay.engine.lane import Finish, Lane, Task
 from asyncplay.engine.limiter import Balance, Limiter, SampleRatio
 from asyncplay.errors import AsyncplayError
@@ -59,6 +59,7 @@ def game(unit: int, version: int = 0) -> Game:
         offsets=np.arange(0, 4 * ROWS + 1, 4, dtype=np.int32),
         targets=targets.reshape(-1),
         values=np.where(seats[:, None] == 0, [1, -1], [-1, 1]).astype(np.float32),
+        states=np.empty((ROWS, 0), np.int64),
     )
 
 
@@ -179,7 +180,7 @@ async def test_the_loss_falls_on_a_toy_problem():
 async def test_micro_batches_on_the_lane_learn_what_whole_batches_learn():
     """The twin draws the same rows and trains on each batch in one piece."""
     pace = SampleRatio(ratio=4, batch_rows=128, band_rows=128)
-    rig = Rig(pace, micro_s=lambda: 0.0, turns=(MIRROR, MIRROR))
+    rig = Rig(pace, micro_s=lambda: 0.0, turns=(MIRROR, turn_by_table(MIRROR)))
     rig.play(16)
     async with rig.running():
         await rig.until_ahead()
@@ -190,7 +191,7 @@ async def test_micro_batches_on_the_lane_learn_what_whole_batches_learn():
         kept.add(examples_of(game(unit), 2))
     for step in range(9):
         random = np.random.default_rng((SEED, step))
-        twin.train(augment(kept.sample(128, random), MIRROR, MIRROR, random))
+        twin.train(augment(kept.sample(128, random), MIRROR, turn_by_table(MIRROR), random))
     assert rig.learner.steps == twin.steps == 9
     theirs = twin.weights()
     for name, weight in rig.learner.weights().items():
@@ -326,7 +327,7 @@ async def lockstep_run(micro_s: float) -> tuple[str, list[tuple[int, int]], byte
         SampleRatio(ratio=4, batch_rows=300, band_rows=300),
         is_lockstep=True,
         micro_s=lambda: micro_s,
-        turns=(MIRROR, MIRROR),
+        turns=(MIRROR, turn_by_table(MIRROR)),
         publishing=Publishing(steps=2),
     )
     diary = Diary(rig)
