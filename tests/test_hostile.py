@@ -115,6 +115,7 @@ REASONS = [
     "a version outside", "do not ascend", "was not legal", "share out 1", "not its outcome", "features of float32",
     "which nobody serves", "an ask of shape", "contradicts itself", "leaves and was not told",
     "a second time", "speaks protocol", "answers ping", "which nobody wants", "not what came of them",
+    "is coming, at most", "a part has the bytes", "a part is itself in parts",
 ]  # fmt: skip
 
 
