@@ -186,15 +186,15 @@ def test_a_game_longer_than_a_message_may_be_is_refused_counted_told_and_stored(
 @pytest.mark.timeout(600)
 def test_games_of_300_mb_arrive_whole_and_nothing_holds_more_than_its_bytes(tmp_path):
     """3,000 decisions of 100 KB each; the window has room for less than a game."""
-    settings = config(4, 3000, queue=8, window=200, store=64, message=400, cache=16)
+    settings = config(2, 3000, queue=8, window=200, store=64, message=400, cache=16)
     played = play(settings, tmp_path / "run")
     game_bytes = 3000 * (ROW + 200)
-    assert sorted(played.units) == list(range(4))
+    assert sorted(played.units) == [0, 1]
     assert played.flaws == []
-    assert played.run.engine.stats().joined >= 4
+    assert played.run.engine.stats().joined >= 2
     assert played.queue_bytes <= 8 * MB + 4 * 2 * ROW
     assert 150 * MB < played.window_bytes <= 200 * MB
     assert 3000 * ROW < played.store_bytes <= 64 * MB + game_bytes
     assert 250 * MB < played.unfinished_bytes <= 2 * 400 * MB
-    assert played.run.trainer.stats().early_rows > 3 * 3000
-    check_stored(tmp_path / "run", settings, 4)
+    assert played.run.trainer.stats().early_rows > 3000
+    check_stored(tmp_path / "run", settings, 2)
