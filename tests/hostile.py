@@ -18,7 +18,22 @@ from asyncplay.methods.selfplay.messages import Game
 from asyncplay.pools.inline import InlineLink
 from asyncplay.pools.link import Link, OnFrame, OnLost
 from asyncplay.wire.codec import HEADER, decode, encode
-from asyncplay.wire.messages import PROTOCOL, Ack, Answer, Ask, Bye, Done, Hello, Idle, Job, Message, Ping, Pong, Stop
+from asyncplay.wire.messages import (
+    PROTOCOL,
+    Ack,
+    Answer,
+    Ask,
+    Bye,
+    Done,
+    Hello,
+    Idle,
+    Job,
+    Message,
+    Part,
+    Ping,
+    Pong,
+    Stop,
+)
 from asyncplay.wire.pipe import BlockingPipe
 from asyncplay.worker.core import Step, Worker
 
@@ -136,6 +151,10 @@ def strange(dice: random.Random, job: int, unit: int) -> Message:
             Done(dice.choice([0, 10**9]), np.array([unit])),
             Done(job, np.array([dice.choice([-(2**63), 2**63 - 1, -1])])),
             Idle(dice.choice(HUGE[2:])),
+            Part(dice.choice([1, 2**31]), 2**32 - 1, b"x"),
+            Part(0, dice.choice([2**31, 2**32 - 1]), dice.randbytes(10)),
+            Part(0, dice.randint(1, 9), dice.randbytes(10)),
+            Part(0, len(again := encode(Part(0, 1, b"x"))[HEADER.size :]), again),
         ]
     )
 

@@ -74,7 +74,7 @@ class Selfplay:
         self.honest = Witness(0, os.getpid(), ROLES)
         self.tally, self._n_lies = Tally(n_lies + n_mutants), n_lies
         self._dice, self._liar = random.Random(5), None
-        config = tiny(pool={"kind": "local"}, train={"units": "0"}, store={"durability": "process"})
+        config = tiny(pool={"kind": "local", "message_mb": "64"}, train={"units": "0"}, store={"durability": "process"})
         self._seed = config.train.seed
         self.run = SelfplayRun(config, folder, lambda line: None)
         self.run.engine.supervisor.pool = MixedPool(self.honest, self.tally, self._body)
@@ -115,6 +115,7 @@ REASONS = [
     "a version outside", "do not ascend", "was not legal", "share out 1", "not its outcome", "features of float32",
     "which nobody serves", "an ask of shape", "contradicts itself", "leaves and was not told",
     "a second time", "speaks protocol", "answers ping", "which nobody wants", "not what came of them",
+    "is coming, at most", "a part has the bytes", "a part is itself in parts",
 ]  # fmt: skip
 
 
@@ -187,7 +188,7 @@ def test_lies_about_a_table_leave_it_as_it_would_have_been_to_the_bit(tmp_path):
 def lied_to_through_pipes(folder: Path, n_frames: int) -> None:
     """Real processes; the liar's leave one after another, each at its first frame that is refused."""
     teacher = Witness(0, os.getpid(), ROLES)
-    config = tiny(pool={"kind": "local"}, train={"units": "0"}, store={"durability": "process"})
+    config = tiny(pool={"kind": "local", "message_mb": "64"}, train={"units": "0"}, store={"durability": "process"})
     (folder / "lesson").mkdir()
     lesson = SelfplayRun(tiny(pool={"workers": "1"}, train={"units": "40"}), folder / "lesson", lambda line: None)
     lesson.engine.supervisor.pool = MixedPool(teacher, Tally(0), lambda job: None)

@@ -100,6 +100,7 @@ BENCHES = (
         "What a batch of a tabular run sends, and whether its rate stays the same while the table fills.",
         (Option("quick", bool, False, "Thirty seconds instead of ten minutes."),),
     ),
+    Bench("thinkers", "What it costs to know who is still waited for, with 10, 100 and 1,000 simulated workers."),
     Bench("split", "No iteration is lost in the split, by arithmetic and with real processes."),
     Bench("scaling", "Two workers against one over a table of 30 MB, merging included."),
     Bench(

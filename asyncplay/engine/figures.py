@@ -161,11 +161,11 @@ class StoreFigures(Part):
     queued: Annotated[int, Figure("gauge", "games", "queued", count)] = 0
     """Games that wait for their commit."""
 
-    queued_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
-    """Megabytes of games that wait for their commit or to be counted; at store.queue_mb workers are not read from."""
-
     trouble: Annotated[str, Figure("alarm", "", line="store: {}", hides_zero=True)] = ""
     """Why nothing can be stored now; empty while all is well."""
+
+    queued_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
+    """Megabytes of games that wait for their commit or to be counted; at store.queue_mb workers are not read from."""
 
     is_holding: bool = False  # play waits for the disk
     rows: int = 0  # examples of the games on disk

@@ -89,7 +89,6 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
         value_width=net.value_width or width,
         value_blocks=net.value_blocks or blocks,
     )
-    )
 
 
 def require_selfplay(config: Config, game: GameSpec, machine: Machine) -> None:

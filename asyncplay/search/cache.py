@@ -250,6 +250,7 @@ class EvaluationCache:
     def forget(self) -> None:
         """Become empty, as new; only while no ``look_up`` waits to be completed."""
         self._kept.versions.fill(NOTHING)
+        self._kept.keys.fill(0)  # before the first answer NOTHING is the version that is looked for
         self._empty_pool()
         self.version = NOTHING
 

@@ -216,3 +216,74 @@ def test_a_refilled_window_draws_what_the_old_one_would_have_drawn(block_sizes, 
 
     assert (kept.rows, kept.inserted) == (whole.rows, whole.inserted)
     assert_same(kept.sample(25, random(seed)), whole.sample(25, random(seed)))
+
+
+def limited(capacity_bytes: int, block_rows: int = 16) -> Replay:
+    return Replay(FEATURES, np.uint8, PLAYERS, window=ROOMY, capacity_bytes=capacity_bytes, block_rows=block_rows)
+
+
+ROOMY = ReplaySettings(start_rows=10**6, capacity_rows=10**6)
+all_widths = st.lists(st.integers(1, 25), min_size=1, max_size=6)
+bytes_of_rows = st.integers(8 * 250, 60_000)  # a row has 4 to 244 bytes, as its legal actions are few or many
+
+
+@given(
+    sizes, bytes_of_rows, st.integers(1, 40), st.lists(st.integers(1, 25), min_size=1, max_size=6), st.integers(0, 9)
+)
+def test_the_window_never_has_more_bytes_than_it_may_and_counts_what_it_forgets(
+    block_sizes, capacity_bytes, block_rows, widths, seed
+):
+    kept, rows = limited(capacity_bytes, block_rows), []
+    for size in block_sizes:
+        new = [make_row(number, widths[number % len(widths)]) for number in range(len(rows), len(rows) + size)]
+        rows += new
+        if new:
+            kept.add(concatenate(new))
+        assert kept.held_bytes <= capacity_bytes
+        assert kept.held_bytes == sum(block.held_bytes for block in kept._blocks)
+        assert kept.inserted == len(rows) == kept.rows + kept.early_rows
+    batch = kept.sample(25, random(seed))
+    assert batch.versions.min() >= kept.early_rows
+    assert_same(batch, concatenate([rows[number] for number in batch.versions]))
+
+
+def test_a_window_with_bytes_to_spare_draws_what_one_without_a_limit_does():
+    one, other = replay(ROOMY), limited(10**6)
+    for kept in (one, other):
+        kept.add(make_rows(300))
+    assert other.early_rows == 0
+    assert_same(one.sample(50, random()), other.sample(50, random()))
+
+
+def test_a_block_of_large_rows_is_no_larger_than_an_eighth_of_the_window():
+    """16,384 rows of 100 KB would be 1.6 GB at once."""
+    kept = Replay(100_000, np.uint8, 2, window=ROOMY, capacity_bytes=8_000_000)
+    row = make_row(0)._replace(features=np.zeros((1, 100_000), np.uint8), values=np.zeros((1, 2), np.float32))
+    kept.add(row)
+    assert 100_000 < kept.held_bytes <= 1_000_000
+    for _ in range(200):
+        kept.add(row)
+        assert kept.held_bytes <= 8_000_000
+    assert kept.held_bytes > 6_000_000
+
+
+@given(st.integers(1, 120), st.lists(st.integers(1, 60), max_size=8), bytes_of_rows, st.integers(0, 9))
+def test_a_window_that_is_refilled_while_rows_come_has_its_latest_rows_and_no_byte_more(
+    missing, later, capacity_bytes, seed
+):
+    kept, news, number = limited(capacity_bytes), list(later), missing
+    kept.begin_at(0, missing=missing)
+    there = 0
+    while not kept.is_whole or news:
+        if news:
+            kept.add(make_rows(size := news.pop(0), first=number))
+            number += size
+            assert kept.held_bytes <= capacity_bytes
+        if there < missing:  # goes on even where nothing is missing any more
+            kept.refill(make_rows(min(7, missing - there), first=there))
+            there += min(7, missing - there)
+            assert kept.held_bytes <= capacity_bytes
+    assert kept.inserted == number == kept.rows + kept.early_rows
+    batch = kept.sample(25, random(seed))
+    assert batch.versions.min() >= number - kept.rows
+    assert_same(batch, concatenate([make_row(int(version)) for version in batch.versions]))

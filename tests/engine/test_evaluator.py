@@ -25,6 +25,7 @@ from asyncplay.wire.messages import Answer, Ask
 FEATURES, ACTIONS, PLAYERS = 16, 6, 2
 FIXED_S, PER_ROW_S = 0.001, 0.00001
 FOR_EVER_S = 1000.0
+MB = 1 << 20
 
 
 class Clock:
@@ -127,7 +128,9 @@ class HandLane:
 class Bench:
     """An evaluator with everything around it in the test's hands."""
 
-    def __init__(self, *, arm=Arm.NONE, max_rows=64, timeout_ms=None, max_queued_rows=1000, depth=1) -> None:
+    def __init__(
+        self, *, arm=Arm.NONE, max_rows=64, timeout_ms=None, max_queued_rows=1000, max_queued_bytes=MB, depth=1
+    ) -> None:
         self.clock, self.device, self.tuner = Clock(), Device(), FixedTuner(arm)
         self.lane = HandLane(self.clock)
         self.settings = LiveSettings(timeout_ms=timeout_ms, max_rows=max_rows)
@@ -140,6 +143,7 @@ class Bench:
             self.lane,
             hard_cap_s=0.05,
             max_queued_rows=max_queued_rows,
+            max_queued_bytes=max_queued_bytes,
             depth=depth,
             thinkers=lambda now_s: self.thinkers,
             on_full=self.full_calls.append,
@@ -454,6 +458,40 @@ def test_a_full_queue_says_so_once_and_is_relieved_at_half():
     assert bench.full_calls == [True, False]
     bench.ask(1)
     assert bench.full_calls == [True, False, True]
+
+
+def test_a_queue_with_too_many_bytes_says_so_and_is_relieved_when_half_of_them_are_in_batches():
+    """A request is held until its last row is in a batch."""
+    bench = Bench(max_rows=2, max_queued_bytes=4000)
+    asks = [bench.submit(ask(4)) for _ in range(3)]
+    each = [one.features.nbytes + one.legal.nbytes + one.offsets.nbytes for one in asks]
+    assert (bench.full_calls, bench.evaluator.stats().queued_mb * MB) == ([], sum(each))
+    bench = Bench(max_rows=2, max_queued_bytes=sum(each) - 1)
+    for one in asks:
+        bench.submit(one)
+    assert bench.full_calls == [True]
+    for _ in range(3):
+        bench.lane.turn()
+    assert bench.full_calls == [True]
+    bench.lane.turn()
+    assert bench.full_calls == [True, False]
+    assert bench.evaluator.stats().queued_mb * MB == each[2]
+
+
+def test_nobody_is_waited_for_while_nobody_is_read_from():
+    """Else a full queue would wait for workers that cannot be heard, in lockstep for ever."""
+    bench = Bench(arm=Arm.ALL, max_queued_bytes=100)
+    bench.thinkers = Thinkers(4, FOR_EVER_S)
+    bench.ask(8)
+    assert bench.full_calls == [True]
+    assert bench.lane.due_in_s() == 0.0
+
+
+def test_answers_that_a_cache_had_no_room_for_are_counted():
+    bench = Bench()
+    for uncached in (3, 0, 4):
+        bench.submit(replace(ask(1), uncached=uncached))
+    assert bench.evaluator.stats().uncached_rows == 7
 
 
 def test_the_death_of_who_filled_the_queue_relieves_it():

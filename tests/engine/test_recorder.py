@@ -17,6 +17,7 @@ from asyncplay.engine.work import Assignment
 from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.arena import Match
 from asyncplay.methods.selfplay.messages import Game
+from asyncplay.wire.codec import payload_bytes
 from asyncplay.wire.messages import Done
 
 
@@ -212,6 +213,22 @@ async def test_with_a_full_queue_no_new_work_is_issued_until_half_is_stored(tmp_
         assert at.work.holds == {"disk"}
         assert at.recorder.stats().is_holding
         assert jobs_of(at.hire(1)) == []
+
+
+async def test_with_too_many_bytes_of_games_nobody_is_read_from_until_half_of_them_are_counted(tmp_path):
+    each, calls = payload_bytes(make_game(1, 0, 3)), []
+    made = Rig(tmp_path, RecorderLimits(CommitPolicy(games=4, age_s=NEVER_S), queue_bytes=3 * each))
+    made.recorder._on_full = calls.append
+    async with made.recorder:
+        member = made.hire()
+        for unit in range(3):
+            made.finish(member, unit)
+        assert (calls, made.recorder.stats().queued_mb * (1 << 20)) == ([], 3 * each)
+        made.finish(member, 3)
+        assert calls == [True]
+        await made.until_counted(4)
+        assert calls == [True, False]
+        assert made.recorder.stats().queued_mb == 0
 
 
 async def test_play_pauses_while_the_disk_is_full_and_goes_on_by_itself(tmp_path, caplog):

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from asyncplay.engine.live import Thinkers
+from asyncplay.engine.silence import SilenceLimit
 from asyncplay.engine.supervise import LIVE_CEILING_S, MOST_TEXT, Member, Patience, Supervisor
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import OnFrame, OnLost
-from asyncplay.wire.codec import HEADER, decode, encode
+from asyncplay.wire import codec
+from asyncplay.wire.codec import HEADER, decode, encode, frames
 from asyncplay.wire.messages import (
     PROTOCOL,
     Ack,
@@ -25,6 +27,7 @@ from asyncplay.wire.messages import (
     Idle,
     Job,
     Message,
+    Part,
     Ping,
     Pong,
     Stop,
@@ -148,9 +151,11 @@ class Listener:
 
 
 class Rig:
-    def __init__(self, workers: int = 1, patience: Patience = PATIENCE) -> None:
+    def __init__(self, workers: int = 1, patience: Patience = PATIENCE, message_bytes: int = 10_000) -> None:
         self.clock, self.pool, self.listener = Clock(), FakePool(), Listener()
-        self.supervisor = Supervisor(self.pool, workers, self.listener, patience, self.clock)
+        self.supervisor = Supervisor(
+            self.pool, workers, self.listener, patience, self.clock, message_bytes=message_bytes
+        )
 
     async def step(self) -> None:
         """One round of ``run`` without its sleep."""
@@ -366,6 +371,100 @@ async def test_thinkers_are_counted_over_all_ready_workers_that_owe():
         link.say(hello(link.number))
     rig.pool.opened[1].say(ask(slots=2, thinking=5))
     assert rig.thinkers() == Thinkers(9, pytest.approx(LIVE_CEILING_S))
+
+
+def parts_of(message: Message, part_bytes: int) -> list[Part]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codec, "PART_BYTES", part_bytes)
+        return [decode(frame[HEADER.size :]) for frame in frames(message)]
+
+
+async def test_a_message_in_parts_is_heard_once_and_its_parts_are_no_intervals():
+    """Each part is a sign of life; only the silence before the first is one of the worker's own."""
+    rig = Rig()
+    link = await rig.ready()
+    for _ in range(20):
+        await rig.lapse(8.0)
+        first, *others = parts_of(ask(slots=4, thinking=4), 30)
+        assert len(others) > 1
+        link.say(first)
+        for part in others:
+            await rig.lapse(0.001)
+            link.say(part)
+    assert [type(message) for message in rig.listener.heards] == [Ask] * 20
+    assert (rig.supervisor.joined, rig.supervisor.unfinished_bytes) == (20, 0)
+    await rig.lapse(7.9)
+    assert rig.state == "ready"
+    link.say(first)
+    await rig.lapse(7.9)
+    assert rig.state == "ready"  # it began to speak
+    await rig.lapse(0.2)
+    assert rig.state == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        (
+            [Part(0, 1000, b"x" * 10)],
+            "1,000 bytes is coming, at most 500 are allowed: see pool.message_mb",
+        ),
+        ([Part(0, 400, b"x" * 10), done()], "worker 0 sent a Done in the middle of another message"),
+        ([Part(0, 400, b"x" * 10), Part(0, 400, b"x" * 10)], "a part has the bytes 0 to 10 of 400, after 10 of 400"),
+        ([Part(7, 400, b"x" * 10)], "a part has the bytes 7 to 17 of 400, after 0 of 0"),
+        ([Part(0, 3, b"\xc1\xc1\xc1")], "a frame of 3 bytes is no msgpack"),
+    ],
+    ids=["long", "between", "again", "late", "nonsense"],
+)
+async def test_parts_of_nothing_cost_the_worker_that_sends_them_and_nobody_else(messages, reason):
+    rig = Rig(workers=2, message_bytes=500)
+    await rig.step()
+    for link in rig.pool.opened:
+        link.say(hello(link.number))
+    for message in messages:
+        rig.pool.opened[0].say(message)
+    assert rig.listener.gones == [(0, True)]
+    assert reason in rig.reason
+    assert rig.supervisor.unfinished_bytes == 0
+
+
+async def test_a_part_before_the_hello_is_refused():
+    rig = Rig()
+    await rig.step()
+    rig.pool.opened[0].say(Part(0, 10, b"x"))
+    assert rig.reason == "worker 0 sent a Part before its hello"
+
+
+async def test_a_pong_may_come_between_two_parts():
+    rig = Rig()
+    link = await rig.ready()
+    first, *others = parts_of(done(), 3)
+    link.say(first)
+    await rig.lapse(121.0)
+    link.say(Pong(1, "sending"))
+    for part in others:
+        link.say(part)
+    assert [type(message) for message in rig.listener.heards] == [Done]
+
+
+async def test_an_event_makes_the_supervisor_look_at_one_worker_and_not_at_all(monkeypatch):
+    """Counted with 10 and with 300 workers: the limits that are worked out after each frame."""
+    looked = []
+    limit_s = SilenceLimit.limit_s
+    monkeypatch.setattr(SilenceLimit, "limit_s", lambda self, *clamp: (looked.append(1), limit_s(self, *clamp))[1])
+    for workers in (10, 300):
+        rig = Rig(workers=workers)
+        while len(rig.listener.readies) < workers:
+            await rig.step()
+            for link in rig.pool.opened[len(rig.listener.readies) :]:
+                link.say(hello(link.number))
+        assert rig.thinkers().slots == 4 * workers
+        looked.clear()
+        for number in range(10):
+            rig.pool.opened[number].say(ask(slots=1, thinking=3))
+            rig.thinkers()
+        assert len(looked) == 10
+        assert rig.thinkers().slots == 4 * workers - 10
 
 
 async def test_a_suspect_that_stays_silent_is_killed_after_its_limit_and_replaced():

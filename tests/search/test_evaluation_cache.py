@@ -1,10 +1,12 @@
 """Remembered answers against a network that is asked everything."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from asyncplay import games
-from asyncplay.search.cache import EvaluationCache
+from asyncplay.search.cache import EvaluationCache, cache_shape
 from asyncplay.search.group import Group, make_settings
 
 GAME = games.load("tictactoe")
@@ -118,3 +120,62 @@ def test_games_are_the_same_with_and_without_a_memory(positions):
         np.testing.assert_array_equal(left.actions, right.actions)
         np.testing.assert_array_equal(left.policy_visits, right.policy_visits)
     assert n_asked < (0.6 * n_rows if positions > 64 else n_rows)
+
+
+def stream(recall: EvaluationCache, seeds: range, *, versions: int = 1) -> list[int]:
+    """How many rows of each of many blocks had to be asked; every answer is checked, but for those of a block in which
+    new weights are met: some of them may still be of the old ones."""
+    found = []
+    for seed in seeds:
+        numbers, version = np.random.default_rng(seed), seed * versions // len(seeds)
+        rows = rows_of(*zip(numbers.integers(1, 10, 6), numbers.integers(0, 9, 6), strict=True))
+        is_known = recall.version == version
+        n_asked, (priors, values) = answer(recall, rows, version)
+        if is_known:
+            expected = answers(rows[0], rows[2], version)
+            np.testing.assert_array_equal(priors, expected[0])
+            np.testing.assert_array_equal(values, expected[1])
+        found.append(n_asked)
+    return found
+
+
+@pytest.mark.parametrize("positions", [8, 64, 1000])
+def test_bytes_enough_for_the_most_legal_actions_everywhere_change_nothing(positions):
+    enough = cache_shape(GAME, positions, 1 << 40).n_bytes
+    free, limited = EvaluationCache(GAME, positions), EvaluationCache(GAME, positions, 2 * enough)
+    assert stream(free, range(100), versions=3) == stream(limited, range(100), versions=3)
+    assert (free.n_refused, limited.n_refused) == (0, 0)
+
+
+VAST = replace(GAME, max_legal=21_432)
+PLACE_BYTES = 36 + 4 * SEATS
+
+
+def test_a_cache_of_few_bytes_keeps_what_fits_counts_the_rest_and_never_errs():
+    """16 places and 176 priors: what replaces an answer of fewer actions soon finds no room, until there are new
+    weights."""
+    recall = EvaluationCache(VAST, 16, 2 * 16 * PLACE_BYTES)
+    assert recall.held_bytes == 2 * 16 * PLACE_BYTES + 16
+    asked = sum(stream(recall, range(100)))
+    refused = recall.n_refused
+    assert 0 < refused < asked
+    again = rows_of((9, 8), (8, 7))
+    assert answer(recall, again, 1)[0] == 2
+    assert answer(recall, again, 1)[0] == 0
+    assert recall.n_refused == refused
+
+
+def test_places_are_never_sized_by_the_most_legal_actions_that_there_may_be():
+    """100,000 positions with up to 21,432 legal actions each would be 8.6 GB."""
+    recall = EvaluationCache(VAST, 100_000, 64 << 20)
+    assert recall.held_bytes <= (64 << 20) + 16
+    assert cache_shape(VAST, 100_000, 64 << 20).places == 100_000
+    assert sum(stream(recall, range(20))) < 6 * 20
+    assert recall.n_refused == 0
+
+
+def test_a_forgetful_cache_is_as_new():
+    recall = EvaluationCache(VAST, 16, 2 * 16 * PLACE_BYTES)
+    first = stream(recall, range(30), versions=2)
+    recall.forget()
+    assert stream(recall, range(30), versions=2) == first

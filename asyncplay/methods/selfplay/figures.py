@@ -47,14 +47,6 @@ class LearnFigures(Part):
     ] = 0
     """Examples in the replay window."""
 
-    window_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
-    """Megabytes of the replay window, at most replay.capacity_mb."""
-
-    early_rows: Annotated[
-        int, Figure("counter", "rows", "forgotten early", count, line="forgotten early {:,}", hides_zero=True)
-    ] = 0
-    """Examples that left the replay window for want of bytes and not of rows, see replay.capacity_mb."""
-
     age_rows: Annotated[float, Figure("gauge", "rows", "age", lambda rows: f"{count(rows)} rows")] = 0.0
     """Mean number of examples that came after a drawn one."""
 
@@ -89,6 +81,14 @@ class LearnFigures(Part):
         int, Figure("counter", "decisions", "unrecorded", count, line="{:,} policies not recorded", hides_zero=True)
     ] = 0
     """Decisions of finished games whose policy found no space, since the run was started."""
+
+    window_mb: Annotated[float, Figure("gauge", "MB")] = 0.0
+    """Megabytes of the replay window, at most replay.capacity_mb."""
+
+    early_rows: Annotated[
+        int, Figure("counter", "rows", "forgotten early", count, line="forgotten early {:,}", hides_zero=True)
+    ] = 0
+    """Examples that left the replay window for want of bytes and not of rows, see replay.capacity_mb."""
 
     rows: int = 0  # trained on, each as often as it was drawn
     micro_rows: int = 0  # of the parts in which a step goes to the device

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from keeping import Nobody
 
+from asyncplay.engine.dispatch import Dispatcher
 from asyncplay.engine.ledger import FATAL_DEATHS, Ledger, Piece
+from asyncplay.engine.supervise import Member, Phase
 from asyncplay.engine.work import Assignment
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
@@ -17,6 +20,8 @@ from asyncplay.methods.mccfr.round_size import Effort, RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import Most, Rounds, RoundWork
 from asyncplay.solve.deltas import MergedTable
 from asyncplay.solve.regret import REGRET, SUM
+from asyncplay.wire.codec import HEADER, decode
+from asyncplay.wire.messages import Job
 
 OFFSETS = np.array([0, 2, 5, 7, 8, 12, 14], np.int32)
 N_INFOSETS, N_ENTRIES = len(OFFSETS) - 1, int(OFFSETS[-1])
@@ -418,3 +423,48 @@ async def test_closed_the_work_still_owes_the_rest_of_its_round():
 
     assert work.ledger.left == 20
     assert not work.settled.is_set()
+
+
+class Scribe:
+    """A link that keeps the jobs it is told of."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def send(self, frame: bytes) -> None:
+        if isinstance(message := decode(frame[HEADER.size :]), Job):
+            self.jobs.append(message)
+
+
+class CountingWork(RoundWork):
+    """Counts how often a worker is looked at."""
+
+    looks = 0
+
+    def portion(self, worker: int) -> int:
+        self.looks += 1
+        return super().portion(worker)
+
+
+@pytest.mark.parametrize("is_synchronous", [True, False])
+def test_the_work_of_a_round_is_linear_in_its_workers(is_synchronous):
+    """A finished piece refills its worker; only the last one of a round has all of them looked at."""
+    n_rounds, looks = 3, {}
+    for n_workers in (10, 40, 160):
+        rounds = Rounds(new_table(), Ledger(None, is_divisible=False), RoundSize(), n_workers, is_synchronous)
+        work = CountingWork(Assignment("traverse", b"", 0, chunk=0, low_water=0), rounds)
+        dispatcher = Dispatcher(Nobody())
+        dispatcher.add(work)
+        members = [Member(number, Phase.READY, 0.0, link=Scribe()) for number in range(n_workers)]
+        for member in members:
+            dispatcher.ready(member)
+        work.looks = 0
+        for _ in range(n_rounds):
+            for member, job in [(member, member.link.jobs[-1]) for member in members]:
+                infosets, regrets, sums = walk(np.zeros(N_ENTRIES), Piece(job.first, job.count))
+                n = job.count
+                dispatcher.heard(member, Delta(job.number, True, n, n, 0.0, infosets, regrets, sums), 0.0)
+        assert rounds.stats.pieces == n_rounds * n_workers
+        assert all(len(member.link.jobs) == n_rounds + 1 for member in members)
+        looks[n_workers] = work.looks
+    assert all(looks[n_workers] <= 3 * n_rounds * n_workers for n_workers in looks)

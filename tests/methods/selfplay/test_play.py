@@ -20,15 +20,16 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.engine.work import Assignment, UnitWork, Work
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.spec import GameSpec
+from asyncplay.methods.selfplay import worker
 from asyncplay.methods.selfplay.arena import Match
 from asyncplay.methods.selfplay.messages import Game, MatchSpec, SelfplaySpec
 from asyncplay.methods.selfplay.score import Score, compare, score
-from asyncplay.methods.selfplay.worker import SelfPlayer
+from asyncplay.methods.selfplay.worker import PlayingGroup, SelfPlayer
 from asyncplay.payloads import Estimates, Positions
 from asyncplay.search import entries
 from asyncplay.search.group import kernel_settings
 from asyncplay.wire.codec import encode
-from asyncplay.wire.messages import Job
+from asyncplay.wire.messages import Job, Message
 
 GAME = games.load("tictactoe")
 SEED = 5
@@ -196,6 +197,26 @@ def test_games_are_parted_only_where_both_groups_fill_a_block(n_games, rows, thi
     player.take(Job(1, "selfplay", 0, n_games, SEED, spec))
     (ask,) = player.advance(0.0).messages
     assert (len(ask.features), ask.thinking) == (rows, thinking)
+
+
+async def test_games_too_long_to_be_told_of_together_are_told_of_one_after_another(monkeypatch):
+    """The same games in the same order, however many of them a step tells of."""
+    together, _ = await selfplay(40, workers=1)
+    told: list[int] = []
+    settle = SelfPlayer._settle
+
+    def counted(self: SelfPlayer, table: PlayingGroup) -> list[Message]:
+        messages = settle(self, table)
+        told.append(len(messages))
+        return messages
+
+    monkeypatch.setattr(worker, "STEP_BYTES", 1)
+    monkeypatch.setattr(SelfPlayer, "_settle", counted)
+    apart, _ = await selfplay(40, workers=1)
+    assert max(told) == 1
+    assert [game.unit for game in apart] == [game.unit for game in together]
+    for left, right in zip(together, apart, strict=True):
+        np.testing.assert_array_equal(left.targets, right.targets)
 
 
 @pytest.mark.parametrize(("leaves", "fill_rows"), [(1, 64), (8, 1), (8, 64)])
