@@ -219,12 +219,20 @@ def test_a_refilled_window_draws_what_the_old_one_would_have_drawn(block_sizes, 
 
 
 def limited(capacity_bytes: int, block_rows: int = 16) -> Replay:
-    return Replay(FEATURES, np.uint8, PLAYERS, window=ROOMY, capacity_bytes=capacity_bytes, block_rows=block_rows)
+    return Replay(
+        FEATURES,
+        np.uint8,
+        PLAYERS,
+        window=ROOMY,
+        capacity_bytes=capacity_bytes,
+        state_words=WORDS,
+        block_rows=block_rows,
+    )
 
 
 ROOMY = ReplaySettings(start_rows=10**6, capacity_rows=10**6)
 all_widths = st.lists(st.integers(1, 25), min_size=1, max_size=6)
-bytes_of_rows = st.integers(8 * 250, 60_000)  # a row has 4 to 244 bytes, as its legal actions are few or many
+bytes_of_rows = st.integers(8 * 270, 60_000)  # a row has 57 to 257 bytes, as its legal actions are few or many
 
 
 @given(
@@ -258,7 +266,11 @@ def test_a_window_with_bytes_to_spare_draws_what_one_without_a_limit_does():
 def test_a_block_of_large_rows_is_no_larger_than_an_eighth_of_the_window():
     """16,384 rows of 100 KB would be 1.6 GB at once."""
     kept = Replay(100_000, np.uint8, 2, window=ROOMY, capacity_bytes=8_000_000)
-    row = make_row(0)._replace(features=np.zeros((1, 100_000), np.uint8), values=np.zeros((1, 2), np.float32))
+    row = make_row(0)._replace(
+        features=np.zeros((1, 100_000), np.uint8),
+        values=np.zeros((1, 2), np.float32),
+        states=np.zeros((1, 0), np.int64),
+    )
     kept.add(row)
     assert 100_000 < kept.held_bytes <= 1_000_000
     for _ in range(200):

@@ -87,7 +87,7 @@ def test_a_length_out_of_range_is_refused_before_anything_is_read(length):
         (msgpack.packb([Answer.KIND, 1, 1, [4, [1], b"1234"], None]), "no array of float32"),
         (b"\xdd\xff\xff\xff\xff", "no msgpack"),
         (b"\x91" * 2000, "no msgpack"),
-        (b"\xdd\x00\x00\x00\x13" + b"\x00" * 19, "no msgpack: 19 exceeds"),
+        (b"\xdd\x00\x00\x00\x20" + b"\x00" * 32, "no msgpack: 32 exceeds"),
         (msgpack.packb([Answer.KIND, 1, 1, [7, [0], b""], [7, [0, 2**63], b""]]), "Answer.values has a dimension that"),
         (msgpack.packb([Answer.KIND, 1, 1, [7, [0], b""], [7, [2**26 + 1, 0], b""]]), "Answer.values has a dimension"),
         (msgpack.packb([Answer.KIND, 1, 1, [7, [True], b"1234"], None]), "no size"),

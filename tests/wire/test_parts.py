@@ -46,6 +46,7 @@ def game(n_rows: int, n_features: int) -> Game:
         offsets=np.arange(n_rows + 1, dtype=np.int32),
         targets=np.ones(n_rows, np.float32),
         values=np.zeros((n_rows, 2), np.float32),
+        states=np.zeros((n_rows, 0), np.int64),
     )
 
 
