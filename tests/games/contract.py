@@ -12,7 +12,7 @@ import pytest
 from games import blob_twin
 
 from asyncplay import rng
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
+from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason
 
 GUARD, N_GUARDS = 77, 16
 BOUND = 1.5  # of every feature that is a float
@@ -124,7 +124,11 @@ def games_of(spec: GameSpec, count: int = 30) -> Iterator[Played]:
 def check_sizes(spec: GameSpec) -> None:
     assert 2 <= spec.players <= 8
     assert spec.feature_dtype in (np.uint8, np.float32)
-    assert spec.planes is None or np.prod(spec.planes) <= spec.features
+    if spec.planes is not None:
+        assert np.prod(spec.planes) + spec.global_features == spec.features
+    if spec.action_planes:
+        assert spec.action_planes * np.prod(spec.planes[1:]) + spec.global_actions == spec.actions
+    assert sum(count for count, _ in spec.feature_scale) <= spec.features
     assert spec.rules.dtype == np.int64
     assert spec.rules.flags.c_contiguous
 
@@ -145,10 +149,19 @@ def check_games_end_in_time(spec: GameSpec) -> None:
 
 
 def check_features_are_bounded(spec: GameSpec) -> None:
-    """Every entry is written (none is the guard's number) and small."""
+    """Every entry is written (none is the guard's number) and small, once it is scaled."""
+    factors = np.ones(spec.row_features)
+    factors[: sum(count for count, _ in spec.feature_scale)] = [
+        factor for count, factor in spec.feature_scale for _ in range(count)
+    ]
     for game in games_of(spec):
         for moment in game.moments:
-            assert np.abs(moment.features.astype(np.float64)).max() <= BOUND
+            assert np.abs(moment.features * factors).max() <= BOUND
+
+
+def check_every_end_has_one_of_the_reasons(spec: GameSpec) -> None:
+    for game in games_of(spec):
+        assert end_reason(spec, game.final) in spec.reasons
 
 
 def check_seed_and_actions_replay_a_game(spec: GameSpec) -> None:

@@ -1,7 +1,7 @@
 """Every game keeps the contract."""
 
 import pytest
-from games import pig
+from games import meadow, pig
 from games.contract import CHECKS
 
 from asyncplay import games
@@ -14,6 +14,7 @@ SPECS |= {
     "blob of 8": games.load("blob", {"players": 8, "cards": 6}),
     "whole game of blob": games.load("blob", {"players": 3, "cards": 3, "whole": True}),
 }
+SPECS["meadow"] = meadow.spec()
 SPECS |= {f"{name} of 3": games.load(name, {"players": 3}) for name in ("kuhn", "leduc")}
 
 

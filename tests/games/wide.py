@@ -6,19 +6,13 @@ alike, and a byte that is lost or moved on its way is noticed by whoever encodes
 rules: decisions of a game. state: DECISIONS, HASH.
 """
 
-import sys
-from dataclasses import dataclass
-from socket import socket
-
 import numpy as np
 
-from asyncplay import games, rng
+from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.spec import GAME_OVER, GameSpec, no_symmetries
-from asyncplay.methods.roles import be_worker
 from asyncplay.search import examples, policy, puct
-from asyncplay.wire import codec
 
 DECISIONS, HASH = 0, 1
 MOST_LEGAL = 5
@@ -149,22 +143,3 @@ def advance(packed, finished):
 @kernel(examples.REBUILD_BYTES)
 def rebuild(replay, rows, features):
     return examples.rebuild(KERNELS, replay, rows, features)
-
-
-def register() -> None:
-    """Let ``games.load`` find this game in this process."""
-    sys.modules["asyncplay.games.wide"] = sys.modules[__name__]
-    if "wide" not in games.NAMES:
-        games.NAMES = (*games.NAMES, "wide")
-
-
-@dataclass
-class WideEntry:
-    """A worker's entry that knows this game, and cuts messages into parts of its own size."""
-
-    part_bytes: int = codec.PART_BYTES
-
-    def __call__(self, number: int, data: socket, control: socket) -> None:
-        register()
-        codec.PART_BYTES = self.part_bytes
-        be_worker(number, data, control)

@@ -10,7 +10,7 @@ from asyncplay.games.blob import layout
 from asyncplay.payloads import Examples, offsets_of
 from asyncplay.search.symmetry import turn_by_kernel, turn_checker
 
-BLOB = games.load("blob")
+BLOB = games.load("blob").showing(hidden=False)
 
 
 def examples(n_games: int) -> Examples:
@@ -31,16 +31,19 @@ def examples(n_games: int) -> Examples:
     )
 
 
+def turn(state: np.ndarray, action: int, y: int) -> int:
+    return BLOB.kernels.turn(BLOB.rules, state, action, y, BLOB.new_room())
+
+
 def test_turned_examples_are_those_of_the_kernel_called_action_by_action():
-    rows, features = examples(20), BLOB.symmetries().features
+    rows, features = examples(20), BLOB.symmetries().features[:, : BLOB.row_features]
     turned = augment(rows, features, turn_by_kernel(BLOB), np.random.default_rng(3))
     drawn = np.random.default_rng(3).integers(0, 24, rows.rows)
 
     assert len(set(drawn)) == 24
     for place, y in enumerate(drawn):
         before, after = rows.part(place, place + 1), turned.part(place, place + 1)
-        wanted = [BLOB.kernels.turn(BLOB.rules, rows.states[place], int(action), int(y)) for action in before.legal]
-        assert after.legal.tolist() == wanted
+        assert after.legal.tolist() == [turn(rows.states[place], int(action), int(y)) for action in before.legal]
         np.testing.assert_array_equal(after.features[0], before.features[0, features[y]])
         np.testing.assert_array_equal(after.targets, before.targets)
 
@@ -48,9 +51,9 @@ def test_turned_examples_are_those_of_the_kernel_called_action_by_action():
 def test_bids_stay_and_cards_turn():
     """All 24 symmetries: the spade 2 becomes the 2 of the suit that spades become; a bid of 0 stays one."""
     state = random_game(BLOB, 0).moments[0].state
-    bids = {BLOB.kernels.turn(BLOB.rules, state, 0, y) for y in range(24)}
+    bids = {turn(state, 0, y) for y in range(24)}
     state[layout.PHASE] = layout.PLAYING
-    cards = [BLOB.kernels.turn(BLOB.rules, state, 0, y) for y in range(24)]
+    cards = [turn(state, 0, y) for y in range(24)]
     assert bids == {0}
     assert [cards.count(card) for card in (0, 13, 26, 39)] == [6, 6, 6, 6]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from games import wide
+from games.foreign import ForeignEntry, register
 from methods.selfplay.test_neural import SMOKE
 
 from asyncplay import games
@@ -31,7 +32,7 @@ ROW = wide.FEATURES
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
     monkeypatch.setattr(games, "NAMES", games.NAMES)
-    wide.register()
+    register("wide")
 
 
 def config(units: int, decisions: int, **limits: int) -> Config:
@@ -113,7 +114,7 @@ def play(settings: Config, folder: Path, part_bytes: int = codec.PART_BYTES) -> 
             look()
 
         run.engine.work.finished = finished
-        run.engine.supervisor.pool = WatchedPool(wide.WideEntry(part_bytes), look)
+        run.engine.supervisor.pool = WatchedPool(ForeignEntry("wide", part_bytes), look)
         await asyncio.wait_for(run.run(), 280)
         return seen
 
