@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asyncplay.methods.selfplay import games
 from asyncplay.methods.selfplay.games import GameFacts, record_flaw, result_flaw
 from asyncplay.methods.selfplay.messages import Game
 
@@ -144,3 +145,11 @@ def test_returns_need_not_add_up_where_the_rules_do_not_say_so():
 def test_a_match_looks_at_the_result_alone():
     assert result_flaw(replace(GAME, seed=1, actions=GAME.actions[:0]), 3) is None
     assert result_flaw(GAME, 2) == "returns of 3 seats, there are 2"
+
+
+def test_a_record_that_the_store_could_not_read_again_is_refused(monkeypatch):
+    """Zeros of a policy are not stored: 16 bytes of head, 4 actions, 3 rows and 5 entries are 111 bytes at most."""
+    monkeypatch.setattr(games, "MOST_VALUE_BYTES", 111)
+    assert flaw() is None
+    monkeypatch.setattr(games, "MOST_VALUE_BYTES", 110)
+    assert "a record of up to 111 bytes, the store takes 110" in str(flaw())

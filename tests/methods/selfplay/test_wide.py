@@ -18,6 +18,7 @@ from asyncplay.config.sections import Config, changed
 from asyncplay.data import checkpoint
 from asyncplay.data.reader import read_games, reading
 from asyncplay.engine.loop import run_loop
+from asyncplay.methods.selfplay import refill
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.pools.birth import Entry
@@ -144,8 +145,10 @@ def check_stored(folder: Path, settings: Config, n_games: int) -> None:
 
 
 @pytest.mark.process
-def test_rows_of_100_kb_are_played_in_parts_stored_learned_and_brought_back_within_their_bytes(tmp_path):
+def test_rows_of_100_kb_are_played_in_parts_stored_learned_and_brought_back_within_their_bytes(tmp_path, monkeypatch):
     """A game has 600 KB here and a part a tenth of a megabyte; the window of 2 MB holds some 18 rows."""
+    monkeypatch.setattr(refill, "PART_BYTES", 250_000)  # two rows, so a game at a time
+    monkeypatch.setattr(refill, "JOB_BYTES", 1)
     settings = config(10, 6, queue=1, window=2, store=1, message=1, cache=1)
     first = play(settings, tmp_path / "run", part_bytes=100_000)
     again = play(changed(settings, "train.units", 14), tmp_path / "run", part_bytes=100_000)
