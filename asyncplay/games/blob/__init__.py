@@ -15,6 +15,7 @@ from asyncplay.games.blob.endings import ending
 from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_move
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
+from asyncplay.games.cards import CARDS
 from asyncplay.games.kernels import Kernels
 from asyncplay.games.spec import GameSpec, no_symmetries
 
@@ -48,7 +49,7 @@ def spec(
         players=players,
         rules=_rules(players, sizes, is_whole=whole, dealer=dealer, trump=TRUMPS[trump]),
         state_words=layout.STATE_WORDS,
-        actions=layout.CARDS,
+        actions=CARDS,
         features=FEATURES,
         feature_dtype=np.float32,
         planes=None,
@@ -58,7 +59,7 @@ def spec(
         is_hidden=True,
         n_symmetries=1,
         # suits could be exchanged, but not the order in which trumps come
-        symmetries=lambda: no_symmetries(FEATURES, layout.CARDS),
+        symmetries=lambda: no_symmetries(FEATURES, CARDS),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.blob",
         value_scale=VALUE_SCALE,
@@ -87,7 +88,7 @@ def _check(players: int, cards: int, dealer: int, trump: str) -> None:
             raise AsyncplayError(f"option {name} of blob is {value!r}, must be a whole number")
     if not FEWEST_PLAYERS <= players <= layout.MAX_PLAYERS:
         raise AsyncplayError(f"option players of blob is {players}, must be 3 to 8")
-    most = min(MOST_CARDS, layout.CARDS // players)
+    most = min(MOST_CARDS, CARDS // players)
     if not 1 <= cards <= most:
         raise AsyncplayError(f"option cards of blob is {cards}, must be 1 to {most} with {players} players")
     if not layout.ANY <= dealer < players:
