@@ -288,6 +288,7 @@ def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
             np.testing.assert_array_equal(desk.encode(moment.player), turned)
             np.testing.assert_array_equal(desk.legal(), np.sort(symmetries.actions[turn, moment.legal]))
             desk.play(int(symmetries.actions[turn, moment.action]))
+        assert desk.settle() == GAME_OVER
         np.testing.assert_array_equal(desk.returns(), game.returns)
 
 
