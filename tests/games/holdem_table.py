@@ -34,6 +34,7 @@ class Hand:
     def __init__(self, cards: str = "", seed: int = 0, **options: object) -> None:
         self.spec = games.load("holdem", options)
         self.state, self.rules, self.kernels = self.spec.new_state(), self.spec.rules, self.spec.kernels
+        self._room = self.spec.new_room()
         drawn = np.random.default_rng(seed).permutation([card for card in range(52) if self._is_in_play(card)])
         known = parse_cards(cards)
         self._cards = known + [int(card) for card in drawn if card not in known]
@@ -62,7 +63,7 @@ class Hand:
     @property
     def legal(self) -> list[int]:
         actions = np.empty(self.spec.max_legal, np.int32)
-        return actions[: self.kernels.legal(self.rules, self.state, actions)].tolist()
+        return actions[: self.kernels.legal(self.rules, self.state, actions, self._room)].tolist()
 
     @property
     def raises(self) -> tuple[int, int] | None:
@@ -94,5 +95,5 @@ class Hand:
 
     def play(self, action: int) -> None:
         assert action in self.legal
-        self.kernels.play(self.rules, self.state, action)
+        self.kernels.play(self.rules, self.state, action, self._room)
         self._deal()

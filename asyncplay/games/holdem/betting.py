@@ -53,7 +53,7 @@ def to_move(rules, state):
 
 
 @kernel(contract.LEGAL)
-def legal(rules, state, actions):
+def legal(rules, state, actions, room):
     """Fold against a bet, check or call, raise to any amount from the least to all chips."""
     if state[MOVER] < 0:
         return 0
@@ -72,7 +72,7 @@ def legal(rules, state, actions):
 
 
 @kernel(contract.PLAY)
-def play(rules, state, action):
+def play(rules, state, action, room):
     """Write the decision down and let it happen."""
     state[HISTORY + state[DECISIONS]] = action
     state[DECISIONS] += 1

@@ -35,7 +35,7 @@ def n_features(players: int, max_decisions: int) -> int:
 
 
 @kernel(contract.ENCODE_FLOATS)
-def encode(rules, state, viewer, features):
+def encode(rules, state, viewer, features, room):
     """See the module's docstring."""
     players, scale = rules[PLAYERS], 1.0 / (rules[ACTIONS] - 2)
     for k in range(len(features)):
