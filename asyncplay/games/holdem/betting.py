@@ -18,6 +18,7 @@ from asyncplay.games.holdem.layout import (
     LARGEST,
     MAX_PLAYERS,
     MOVER,
+    N_RAISES,
     PAID,
     PLAYERS,
     PREFLOP,
@@ -93,6 +94,7 @@ def bet(rules, state, action):
         if amount > state[LARGEST]:
             state[RAISE] = max(state[RAISE], amount - state[LARGEST])
             state[LARGEST] = amount
+            state[N_RAISES] += 1
     state[MOVER] = next_mover(rules, state, seat)
     if state[MOVER] == CHANCE_TURN:
         open_street(state)
@@ -125,6 +127,7 @@ def open_street(state):
         state[BETS + seat] = 0
     state[LARGEST] = 0
     state[RAISE] = 0
+    state[N_RAISES] = 0
     state[ACTED] = 0
     state[STREET] += 1
 
