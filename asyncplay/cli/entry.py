@@ -5,7 +5,22 @@ import sys
 from cyclopts import App, CycloptsError
 
 import asyncplay
-from asyncplay.cli import bench, data, doctor, evaluate, games, mistakes, output, report, runs, train, tree, tune, watch
+from asyncplay.cli import (
+    bench,
+    buckets,
+    data,
+    doctor,
+    evaluate,
+    games,
+    mistakes,
+    output,
+    report,
+    runs,
+    train,
+    tree,
+    tune,
+    watch,
+)
 from asyncplay.errors import AsyncplayError, printable
 
 EXIT_UNWRITTEN, EXIT_MISTAKE = 1, 2
@@ -21,6 +36,7 @@ for command in (
     tune.tune,
     watch.watch,
     tree.tree,
+    buckets.buckets,
 ):
     app.command(command)
 app.command(evaluate.evaluate, name="eval")

@@ -25,7 +25,7 @@ SMALLER_MENUS = ("1", "1 | ", "1 |  | -", "1 | -", "-")
 """Menus that are tried where one's own do not fit: pot and all-in, then fewer raises."""
 
 
-class Memory(NamedTuple):
+class TableMemory(NamedTuple):
     """Bytes."""
 
     table: int
@@ -46,10 +46,10 @@ def entry_bytes(sizes: TreeSizes) -> tuple[int, ...]:
     )
 
 
-def needed_memory(sizes: TreeSizes, players: int) -> Memory:
+def needed_memory(sizes: TreeSizes, players: int) -> TableMemory:
     """Of one table and the compiled tree."""
     tree = NODE_BYTES * (sizes.n_decisions + sizes.ends) + 4 * players * sizes.ends
-    return Memory(sum(entry_bytes(sizes)), tree)
+    return TableMemory(sum(entry_bytes(sizes)), tree)
 
 
 def require_fit(spec: GameSpec, settings: AbstractionSettings, free_bytes: int) -> TreeSizes:
