@@ -55,7 +55,8 @@ def measure() -> HandsSpeed:
 def random_hands(count: int, size: int) -> NDArray[np.int64]:
     """Sets of so many cards."""
     order = np.argsort(np.random.default_rng(0).random((count, CARDS), np.float32), axis=1)[:, :size]
-    return (np.int64(1) << order.astype(np.int64)).sum(axis=1)
+    hands: NDArray[np.int64] = (np.int64(1) << order.astype(np.int64)).sum(axis=1)
+    return hands
 
 
 def best_s(work: Callable[[], object]) -> float:

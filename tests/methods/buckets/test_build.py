@@ -183,7 +183,7 @@ def test_a_result_that_cannot_be_costs_its_worker(tmp_path, data, totals, flaw):
 @pytest.mark.process
 def test_a_build_that_is_killed_goes_on_to_the_same_file(tmp_path):
     """Two workers, killed as soon as something was saved, against one worker in peace."""
-    words = [*COMMAND, "5/8/8/6", "--deck", "36", "--out"]
+    words = [*COMMAND, "5/8/8/6", "--deck", "24", "--out"]
     path, state = tmp_path / "killed.buckets", tmp_path / "killed.buckets.part" / building.STATE
     process = subprocess.Popen([*words, str(path), "--workers", "2"], stderr=subprocess.DEVNULL)
     while not state.exists() and process.poll() is None:
