@@ -8,6 +8,7 @@ import asyncio
 import io
 import json
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +47,7 @@ SAMPLE_BOARDS = {FLOP: 512, TURN: 2048}
 SAMPLE_PAIRS = {FLOP: 256, TURN: 64}
 JOB_UNITS = 4
 SAVE_S = 5.0
+MOST_STATE_BYTES = 1 << 28
 NAMES = {FLOP: "flop", TURN: "turn"}  # of their centers in the state
 PLAN, STATE, HALVES, DRAFT = "plan.json", "state.npz", "halves", "draft"  # files of the folder
 
@@ -100,14 +102,16 @@ class Build:
         """Begin, or go on with what a build of the same parameters left. All the room is taken at once: a full disk is
         said here, and does not end a process that writes to a mapped file."""
         plan = json.dumps(self._parameters._asdict()).encode()
-        if (self._folder / PLAN).exists():
-            if files.read_file(self._folder / PLAN, HEADER_BYTES) != plan:
-                cure = "remove it, or build to another --out"
-                raise AsyncplayError(f"{self._folder} is left of a build with other parameters; {cure}")
-            return
         sizes = {HALVES: 2 * len(self._boards[RIVER].numbered.boards) * FULL_PAIRS, DRAFT: self._layout.n_bytes}
-        for name, n_bytes in sizes.items():
-            with (self._folder / name).open("wb") as file:
+        if (self._folder / PLAN).exists() and files.read_file(self._folder / PLAN, HEADER_BYTES) != plan:
+            cure = "remove it, or build to another --out"
+            raise AsyncplayError(f"{self._folder} is left of a build with other parameters; {cure}")
+        paths = {self._folder / name: n_bytes for name, n_bytes in sizes.items()}
+        if all(path.is_file() and path.stat().st_size == n_bytes for path, n_bytes in paths.items()):
+            return
+        files.remove(self._folder / STATE)
+        for path, n_bytes in paths.items():
+            with path.open("wb") as file:
                 try:
                     file.truncate(n_bytes)
                     if hasattr(os, "posix_fallocate"):
@@ -119,19 +123,27 @@ class Build:
         files.sync(self._folder)
 
     def _read_state(self) -> dict[str, NDArray[Any]]:
-        """What is done: a flag for each unit of a stage, centers, sums."""
+        """What is done: a flag for each unit of a stage, sums, and once they are known the centers of flop and turn."""
+        state: dict[str, NDArray[Any]] = {"classes": np.zeros((CLASSES, CLASS_STATS), np.int64)}
+        for street, count in enumerate(self._parameters.buckets):
+            state[f"stats{street}"] = np.zeros((count, STATS), np.int64)
+        n_assigned = len(self._batches(FLOP)) + len(self._batches(TURN))
+        state |= {"ranked": np.zeros(len(self._batches(RIVER)), np.bool_), "assigned": np.zeros(n_assigned, np.bool_)}
+        path = self._folder / STATE
+        if not path.exists():
+            return state
         try:
-            with np.load(io.BytesIO((self._folder / STATE).read_bytes()), allow_pickle=False) as kept:
-                return dict(kept)
-        except FileNotFoundError:
-            sums = {f"stats{street}": np.zeros((self._parameters.buckets[street], STATS), np.int64)
-                    for street in range(STREETS)}  # fmt: skip
-            n_assigned = len(self._batches(FLOP)) + len(self._batches(TURN))
-            flags = {"ranked": len(self._batches(RIVER)), "assigned": n_assigned}
-            classes = np.zeros((CLASSES, CLASS_STATS), np.int64)
-            return {name: np.zeros(n, np.bool_) for name, n in flags.items()} | sums | {"classes": classes}
-        except (OSError, ValueError, KeyError) as error:
-            raise AsyncplayError(f"{self._folder / STATE} is damaged ({error}); remove {self._folder}") from None
+            with np.load(io.BytesIO(files.read_file(path, MOST_STATE_BYTES)), allow_pickle=False) as kept:
+                found = dict(kept)
+            is_whole = all(
+                (found[name].dtype, found[name].shape) == (own.dtype, own.shape) for name, own in state.items()
+            )
+            centers = [found[name] for name in NAMES.values() if name in found]
+            if not is_whole or not all(one.dtype == np.int32 and one.shape[1:] == (BINS,) for one in centers):
+                raise ValueError("its arrays have other sizes")
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise AsyncplayError(f"{path} is damaged ({error}); remove {self._folder}") from None
+        return found
 
     async def _save(self) -> None:
         """Data first, then the state as it was before; what comes meanwhile is for the next save."""

@@ -9,6 +9,7 @@ the header covers the parameters and all that follows the header.
 import hashlib
 import json
 from collections.abc import Sequence
+from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from numba import int32, int64
 from numpy.typing import NDArray
 
 from asyncplay.errors import AsyncplayError
-from asyncplay.games.cards import card_names
+from asyncplay.games.cards import CARDS, card_names
 from asyncplay.games.holdem.canonical import BOARD_SIZES, CLASSES, class_number, hand_number, index_boards
 from asyncplay.games.holdem.layout import FLOP, PREFLOP, STREETS, deck_of
 from asyncplay.games.kernels import kernel, ready
@@ -48,7 +49,7 @@ class BucketLayout(NamedTuple):
 
 
 def layout_of(parameters: BucketParameters) -> BucketLayout:
-    pairs = [(52 - size) * (51 - size) // 2 for size in BOARD_SIZES]
+    pairs = [comb(CARDS - size, 2) for size in BOARD_SIZES]
     hands = (CLASSES, *(parameters.boards[street] * pairs[street] for street in range(FLOP, STREETS)))
     dtype = np.uint8 if max(parameters.buckets) <= 256 else np.uint16
     place, offsets = HEADER_BYTES + 24 * sum(parameters.buckets), []

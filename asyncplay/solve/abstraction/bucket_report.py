@@ -4,12 +4,12 @@ from typing import Any
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.cards import card_names, parse_cards
+from asyncplay.games.holdem.canonical import BOARD_SIZES
 from asyncplay.solve.abstraction.bucket_file import DEVIATION, MEAN, WEIGHT, BucketFile
 from asyncplay.solve.abstraction.menus import STREET_NAMES
 
 WIDE = 0.12  # a deviation of equity within a bucket, from which on it is called wide
 BLOCKS = "▁▂▃▄▅▆▇█"
-BOARD_CARDS = (0, 3, 4, 5)
 
 
 def describe(file: BucketFile) -> dict[str, Any]:
@@ -41,13 +41,13 @@ def explain(file: BucketFile, hand: str, board: str) -> list[dict[str, Any]]:
     hole, turned = parse_cards(hand), parse_cards(board)
     if len(hole) != 2:
         raise AsyncplayError(f"--hand is {hand}, must be two cards, like AsKd")
-    if len(turned) not in BOARD_CARDS:
+    if len(turned) not in BOARD_SIZES:
         raise AsyncplayError(f"--board is {board}, must be three to five cards, like 7h8h2c")
     if set(hole) & set(turned):
         twice = card_names(sum(1 << card for card in set(hole) & set(turned)))
         raise AsyncplayError(f"{twice} is in the hand and on the board")
     views = []
-    for street, size in enumerate(BOARD_CARDS):
+    for street, size in enumerate(BOARD_SIZES):
         if size <= len(turned):
             bucket = file.bucket(_set(hole), _set(turned[:size]))
             mean, deviation = file.stats[street][bucket, [MEAN, DEVIATION]].tolist()

@@ -112,6 +112,19 @@ def test_what_is_left_of_other_parameters_is_refused(small, tmp_path):
         made(path, counts=(5, 8, 8, 7))
 
 
+def test_a_folder_without_its_data_is_begun_anew_and_a_damaged_state_is_one_line(small, built, tmp_path):
+    path = tmp_path / "torn.buckets"
+    folder = building.part_folder(path)
+    with pytest.raises(asyncio.CancelledError):
+        made(path, lambda done, total: cancel_all())
+    (folder / building.STATE).write_bytes(b"no archive")
+    with pytest.raises(AsyncplayError, match=r"state.npz is damaged .*; remove"):
+        made(path)
+    (folder / building.DRAFT).unlink()
+    made(path)
+    assert path.read_bytes() == built.read_bytes()
+
+
 def test_another_seed_gives_another_file_and_lossless_is_a_bucket_for_each_class(small, built, tmp_path):
     path = tmp_path / "other.buckets"
     made(path, counts=(169, 8, 8, 6), seed=1)
