@@ -5,7 +5,7 @@ from typing import Any
 
 from asyncplay import games
 from asyncplay.archive.table import aligned
-from asyncplay.games.options import TYPE_NAMES, GameOption, Value, as_text, check, settle
+from asyncplay.games.options import GameOption, Value, as_text, check, settle
 
 LISTED = ("game", "players", "actions", "features", "longest", "hidden")
 
@@ -50,7 +50,7 @@ def _describe_option(option: GameOption, chosen: Mapping[str, Value]) -> dict[st
     least, most = settle(option.within, chosen) or (None, None)
     return {
         "name": option.name,
-        "type": TYPE_NAMES[option.kind],
+        "type": option.type_name,
         "least": least,
         "most": most,
         "choices": settle(option.choices, chosen),

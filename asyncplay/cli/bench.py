@@ -49,6 +49,7 @@ BENCHES = (
         "Tree, rules and encoding alone: simulations/s of one core with a constant network.",
         (GAME, OPTION),
     ),
+    Bench("hands", "Hold'em's kernels alone, one core: seven-card hands/s, boards/s, decisions/s of the betting tree."),
     Bench(
         "workers",
         "The same games in flight, split over 1, 2, 4, 8 and 16 workers.",

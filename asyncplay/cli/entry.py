@@ -5,13 +5,39 @@ import sys
 from cyclopts import App, CycloptsError
 
 import asyncplay
-from asyncplay.cli import bench, data, doctor, evaluate, games, mistakes, output, report, runs, train, tune, watch
+from asyncplay.cli import (
+    bench,
+    buckets,
+    data,
+    doctor,
+    evaluate,
+    games,
+    mistakes,
+    output,
+    report,
+    runs,
+    train,
+    tree,
+    tune,
+    watch,
+)
 from asyncplay.errors import AsyncplayError, printable
 
 EXIT_UNWRITTEN, EXIT_MISTAKE = 1, 2
 
 app = App(name="asyncplay", help="Self-play training on the machine you have.", version=asyncplay.__version__)
-for command in (bench.bench, data.data, runs.runs, games.games, report.report, train.train, tune.tune, watch.watch):
+for command in (
+    bench.bench,
+    data.data,
+    runs.runs,
+    games.games,
+    report.report,
+    train.train,
+    tune.tune,
+    watch.watch,
+    tree.tree,
+    buckets.buckets,
+):
     app.command(command)
 app.command(evaluate.evaluate, name="eval")
 app.command(doctor.doctor)
@@ -38,7 +64,7 @@ def _run(words: list[str]) -> int:
             app["train"].help_epilogue = train.list_keys()
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except (CycloptsError, AsyncplayError) as error:
-        for line in mistakes.explain(error, app["train"]).split("\n"):
+        for line in mistakes.explain(error, app).split("\n"):
             output.say(f"asyncplay: {line}")
         return error.exit_code if isinstance(error, AsyncplayError) else EXIT_MISTAKE
     except OSError as error:

@@ -17,7 +17,11 @@ def refuse_empty(words: list[str]) -> None:
             raise AsyncplayError(f"{before} is empty" if before.startswith("--") else f"what follows {before} is empty")
 
 
-def explain(error: CycloptsError | AsyncplayError, train: App) -> str:
+CONFIGURED = (("train",), ("tree",))
+"""The commands that take any key of the configuration as an option."""
+
+
+def explain(error: CycloptsError | AsyncplayError, app: App) -> str:
     """The lines about an error. Cyclopts takes an unknown option of ``train`` for a section of the configuration
     whose key or value is missing; here it is called what it is."""
     if isinstance(error, AsyncplayError):
@@ -29,11 +33,13 @@ def explain(error: CycloptsError | AsyncplayError, train: App) -> str:
         name = error.token.keyword if error.token is not None else dotted[0].partition("=")[0]
     else:
         name = None
-    if name is None or error.command_chain != ("train",):
+    if name is None or error.command_chain not in CONFIGURED:
         return str(error)
     from asyncplay.config.loading import keys
 
-    options = [option for argument in train.assemble_argument_collection() for option in argument.names]
+    options = [
+        option for argument in app[error.command_chain[0]].assemble_argument_collection() for option in argument.names
+    ]
     dashed = [f"--{key.replace('_', '-')}" for key, _, _ in keys()]
     if name.replace("_", "-") in (*options, *dashed):
         return str(error)

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, cre
 from pydantic_core import PydanticCustomError
 
 from asyncplay.config import sections
+from asyncplay.config.menus import parse_buckets, parse_menu
 from asyncplay.config.sections import SECTIONS, Config
 from asyncplay.config.wording import plain_number, suggestion
 from asyncplay.errors import ConfigError
@@ -65,10 +66,27 @@ class QuickSection(Section):
         raise PydanticCustomError("too_slow", "too slow", {"expected": f"at most search.simulations, {most}"})
 
 
+class TextSection(Section):
+    """The section ``[abstraction]``, whose texts are menus and buckets."""
+
+    @field_validator("*")
+    @classmethod
+    def _can_be_read(cls, value: str, info: ValidationInfo) -> str:
+        try:
+            parse_buckets(value) if info.field_name == "buckets" else parse_menu(value)
+        except ValueError as error:
+            raise PydanticCustomError("unreadable", "unreadable", {"expected": str(error)}) from None
+        return value
+
+
+BASES = {"search": QuickSection, "abstraction": TextSection}
+"""Sections that are checked by more than the bounds of each key."""
+
+
 def _model(name: str, kind: Any) -> type[Section]:
     """The model of a section: the fields of its dataclass, with their bounds and defaults."""
     keys: dict[str, Any] = {key.name: (key.type, getattr(kind(), key.name)) for key in fields(kind)}
-    return create_model(name, __base__=QuickSection if name == "search" else Section, **keys)
+    return create_model(name, __base__=BASES.get(name, Section), **keys)
 
 
 MODELS = {name: _model(name, kind) for name, kind in SECTIONS.items()}

@@ -349,6 +349,43 @@ class SolveSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AbstractionSettings:
+    """The small game that a blueprint of hold'em is solved in. TOML section ``[abstraction]``.
+
+    Menus are raises as parts of the pot after a call, ascending; "|" parts those of the first raise of a street from
+    those of the second and later ones, "-" is no raise. All-in is always among them. In position is, of the players in
+    the hand with chips behind, the last to act after the flop.
+    """
+
+    preflop_in: str = "0.25 0.33 0.5 0.66 0.75 1 1.5 2 2.5 3"
+    """Raises before the flop in position,"""
+
+    preflop_out: str = "0.33 0.5 0.66 0.75 1 1.5 2 2.5"
+    """and out of position."""
+
+    flop_in: str = "0.33 0.75 1 1.5"
+    """Raises on the flop in position,"""
+
+    flop_out: str = "0.33 0.75 1"
+    """and out of position."""
+
+    turn_in: str = "0.66 1 1.5"
+    """Raises on the turn in position,"""
+
+    turn_out: str = "0.66 1 1.5"
+    """and out of position."""
+
+    river_in: str = "0.75 1 1.5"
+    """Raises on the river in position,"""
+
+    river_out: str = "0.75 1 1.5"
+    """and out of position."""
+
+    buckets: str = "24/80/80/64"
+    """Buckets of cards before the flop, on the flop, the turn and the river; 169 before the flop is lossless."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PoolSettings:
     """Where the workers live. TOML section ``[pool]``."""
 
@@ -486,6 +523,7 @@ class Config:
     store: StoreSettings = StoreSettings()
     arena: ArenaSettings = ArenaSettings()
     solve: SolveSettings = SolveSettings()
+    abstraction: AbstractionSettings = AbstractionSettings()
     pool: PoolSettings = PoolSettings()
     batch: BatchSettings = BatchSettings()
     device: DeviceSettings = DeviceSettings()

@@ -14,8 +14,6 @@ from asyncplay.errors import AsyncplayError
 
 Value = int | float | bool | str
 
-TYPE_NAMES = {int: "int", float: "float", bool: "bool", str: "choice"}
-NOUNS = {int: "a whole number from ", float: "a number from ", bool: "", str: "one of "}
 MOST_LETTERS = 40  # of a number as it is typed; of a value in a message
 
 
@@ -29,14 +27,15 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class GameOption:
-    """A number within its range, one of several words, or a switch."""
+    """A number within its range, one of several values, a text of the game's own form, or a switch."""
 
     name: str
     kind: type[int] | type[float] | type[bool] | type[str]
     default: Value | By
     meaning: str
     within: tuple[float, float] | By | None = None  # least and most, of a number
-    choices: tuple[str, ...] | By | None = None  # of a word
+    choices: tuple[int, ...] | tuple[str, ...] | By | None = None  # of numbers or words
+    form: str = ""  # of a text without choices, in words; what it says is checked by the game's ``spec``
 
     def allows(self, value: Any, chosen: Mapping[str, Value]) -> bool:
         """Whether this option can have the value; ``chosen``: those listed before."""
@@ -47,13 +46,25 @@ class GameOption:
             return bool(least <= value <= most)  # nan is within nothing
         return self.choices is None or value in settle(self.choices, chosen)
 
+    @property
+    def type_name(self) -> str:
+        return self.kind.__name__ if self.kind is not str else "text" if self.choices is None else "choice"
+
+    @property
+    def noun(self) -> str:
+        """What comes before its values in a sentence about what it must be."""
+        if self.choices is not None:
+            return "one of "
+        return {int: "a whole number from ", float: "a number from "}.get(self.kind, "")
+
     def values(self, chosen: Mapping[str, Value]) -> str:
         """What it can be, in words, and with which others if that follows from them."""
         if self.within is not None:
             least, most = settle(self.within, chosen)
             words = f"{as_text(least)} to {as_text(most)}"
         else:
-            words = "true or false" if self.choices is None else ", ".join(settle(self.choices, chosen))
+            listed = () if self.choices is None else settle(self.choices, chosen)
+            words = ", ".join(map(as_text, listed)) or self.form or "true or false"
         limits = self.choices if self.within is None else self.within
         others = limits.names if isinstance(limits, By) else ()
         return f"{words} with {as_typed(others, chosen)}" if others else words
@@ -74,7 +85,7 @@ def check(game: str, declared: Sequence[GameOption], given: Mapping[str, object]
         if not option.allows(value, chosen):
             origin = "" if option.name in given else " by default"
             told = f"option {option.name} of {game} is {_brief(value)}{origin}"
-            raise AsyncplayError(f"{told}, must be {NOUNS[option.kind]}{option.values(chosen)}")
+            raise AsyncplayError(f"{told}, must be {option.noun}{option.values(chosen)}")
         chosen[option.name] = option.kind(value)
     return chosen
 

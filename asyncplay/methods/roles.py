@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator, Mapping
 
+import asyncplay.methods.buckets.messages
 import asyncplay.methods.mccfr.messages
 import asyncplay.methods.selfplay.messages
 import asyncplay.methods.synthetic.messages  # noqa: F401  # both ends know the messages of all methods
@@ -40,12 +41,19 @@ def _rebuild(tickets: Iterator[int]) -> Player:
     return Rebuilder(tickets)
 
 
+def _boards(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.buckets.worker import BoardsPlayer
+
+    return BoardsPlayer(tickets)
+
+
 ROLES: Mapping[str, MakePlayer] = {
     "synthetic": _synthetic,
     "selfplay": _selfplay,
     "match": _match,
     "rebuild": _rebuild,
     "traverse": _traverse,
+    "boards": _boards,
 }
 
 

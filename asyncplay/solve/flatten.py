@@ -18,7 +18,26 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 def flatten(spec: GameSpec) -> FlatGame:
     """Walk through every history once, about 10 us each. What cannot be solved is the user's mistake."""
+    if _count_deals(spec) > MAX_HISTORIES:
+        raise _TooLarge(spec)
     return _Flattener(spec).flatten()
+
+
+def _count_deals(spec: GameSpec) -> int:
+    """How many histories the chance turns before the first decision lead to: enough to refuse a large deck at once."""
+    kernels, state, count = spec.kernels, spec.new_state(), 1
+    if kernels.outcomes is None or kernels.happen is None:
+        return count
+    numbers, odds = np.empty(spec.max_outcomes, np.int32), np.empty(spec.max_outcomes)
+    while kernels.to_move(spec.rules, state) == CHANCE_TURN:
+        count *= kernels.outcomes(spec.rules, state, numbers, odds)
+        kernels.happen(spec.rules, state, numbers[0])
+    return count
+
+
+class _TooLarge(AsyncplayError):
+    def __init__(self, spec: GameSpec) -> None:
+        super().__init__(f"{spec.name} is too large to be solved: above {MAX_HISTORIES:,} histories")
 
 
 class _World(NamedTuple):
@@ -96,7 +115,7 @@ class _Flattener:
         spec, kernels, rules = self._spec, self._spec.kernels, self._spec.rules
         self._n_histories += 1
         if self._n_histories > MAX_HISTORIES:
-            raise AsyncplayError(f"{spec.name} is too large to be solved: above {MAX_HISTORIES:,} histories")
+            raise _TooLarge(spec)
         mover = kernels.to_move(rules, state)
         if mover == GAME_OVER:
             gains = np.empty(spec.players, np.float64)

@@ -112,7 +112,7 @@ BAD_ELSEWHERE = [
     (bench("cfr", "liarsdice", "faces=1"), "option faces of liarsdice is 1, must be a whole number from 2 to 11"),
     (["bench", "wire", "--option", "x=1"], "Unknown option: --option."),
     (["bench", "search", "--optoin", "cards=3"], "Unknown option: --optoin. Did you mean --option?"),
-    (describe("bolb"), "'bolb' is no game, did you mean 'blob'? known are blob, connect4, kuhn, leduc"),
+    (describe("bolb"), "'bolb' is no game, did you mean 'blob'? known are blob, connect4, holdem, kuhn, leduc"),
     (describe("synthetic"), "'synthetic' is no game, did you mean"),
     (describe("../games"), "'../games' is no game"),
     (describe("spec"), "'spec' is no game"),

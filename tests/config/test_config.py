@@ -50,7 +50,7 @@ def flags(dotted: str, text: str) -> dict[str, dict[str, str]]:
 def another(dotted: str) -> str:
     """A text that this key takes and that is not its default."""
     choices = [str(choice) for choice in get_args(FLAGS[dotted].annotation) if isinstance(choice, str)]
-    for text in (*choices, "true", "false", "3", "64", "0.5", "another"):
+    for text in (*choices, "true", "false", "3", "64", "0.5", "another", "1/2/3/4"):
         try:
             if value_of(load(None, flags(dotted, text)), dotted) != FLAGS[dotted].default:
                 return text

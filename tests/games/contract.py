@@ -324,6 +324,7 @@ def check_symmetries_commute_with_play_and_encode(spec: GameSpec) -> None:
                 after = moment.state.copy()
                 spec.kernels.play(spec.rules, after, moment.action, desk.room)
                 np.testing.assert_array_equal(desk.state, twin(after, y))
+        assert desk.settle() == GAME_OVER
         np.testing.assert_array_equal(desk.returns(), game.returns)
         desk.check_guards()
 

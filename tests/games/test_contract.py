@@ -15,6 +15,10 @@ SPECS |= {
     "whole game of blob": games.load("blob", {"players": 3, "cards": 3, "whole": True}),
 }
 SPECS["meadow"] = meadow.spec()
+SPECS |= {
+    "holdem of 6": games.load("holdem", {"players": 6, "stacks": "200/30/3/90/57/200"}),
+    "holdem with 24 cards": games.load("holdem", {"players": 3, "small_blind": 5, "big_blind": 10, "deck": 24}),
+}
 SPECS |= {f"{name} of 3": games.load(name, {"players": 3}) for name in ("kuhn", "leduc")}
 
 

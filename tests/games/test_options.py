@@ -44,8 +44,10 @@ def test_a_game_takes_exactly_the_options_that_it_declares(name):
 def test_what_is_declared_is_complete(name):
     known: set[str] = set()
     for option in games.declared(name):
-        assert (option.within is not None) == (option.kind in (int, float))
-        assert (option.choices is not None) == (option.kind is str)
+        parts = (option.within is not None, option.choices is not None, bool(option.form), option.kind is bool)
+        assert sum(parts) == 1, "it has a range, choices or a form, or is a switch"
+        assert option.within is None or option.kind in (int, float)
+        assert not option.form or option.kind is str
         for part in (option.within, option.choices, option.default):
             assert not isinstance(part, By) or set(part.names) <= known, "it follows from what is listed before"
         assert option.meaning.endswith(".")
@@ -62,6 +64,8 @@ def choices_of_a_game(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
         if option.within is not None:
             least, most = settle(option.within, chosen)
             chosen[option.name] = draw(st.integers(least, most))
+        elif option.form:
+            chosen[option.name] = option.default
         else:
             chosen[option.name] = draw(st.sampled_from(settle(option.choices, chosen) or (False, True)))
     return name, chosen

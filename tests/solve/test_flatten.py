@@ -78,6 +78,12 @@ def test_a_game_that_is_too_large_is_refused(monkeypatch):
         flatten(games.load("leduc"))
 
 
+def test_a_game_whose_deals_alone_are_too_many_is_refused_before_the_walk(monkeypatch):
+    monkeypatch.setattr(compiler, "_Flattener", None)
+    with pytest.raises(AsyncplayError, match="holdem is too large to be solved: above 5,000,000 histories"):
+        flatten(games.load("holdem"))
+
+
 def test_a_synthetic_tree_is_a_game_like_others():
     """Its best responses are found and it is solved: infosets, parents and cells fit each other."""
     game = grow(deals=3, depth=4, actions=3, seed=0)

@@ -16,6 +16,7 @@ from asyncplay.games.blob.symmetry import ORDERS, symmetries, turn
 from asyncplay.games.blob.turns import chance, legal, play, reset, returns, to_move
 from asyncplay.games.blob.worlds import determinize
 from asyncplay.games.blob.yardstick import advise
+from asyncplay.games.cards import CARDS
 from asyncplay.games.kernels import Kernels
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.spec import GameSpec
@@ -27,7 +28,7 @@ VALUE_SCALE = 2 / layout.HIGHEST_SCORE
 
 def card_range(players: int) -> tuple[int, int]:
     """Of what each player may be dealt."""
-    return 1, min(MOST_CARDS, layout.CARDS // players)
+    return 1, min(MOST_CARDS, CARDS // players)
 
 
 OPTIONS = (
@@ -68,7 +69,7 @@ def spec(*, players: int, cards: int, whole: bool, dealer: int, trump: str) -> G
         players=players,
         rules=_rules(players, sizes, is_whole=whole, dealer=dealer, trump=TRUMPS[trump]),
         state_words=layout.STATE_WORDS,
-        actions=layout.CARDS,
+        actions=CARDS,
         features=FEATURES,
         feature_dtype=np.float32,
         planes=None,
@@ -84,7 +85,7 @@ def spec(*, players: int, cards: int, whole: bool, dealer: int, trump: str) -> G
         value_offset=-1.0,
         is_staged=whole,
         advise=advise,
-        hidden_features=layout.CARDS * (players - 1),
+        hidden_features=CARDS * (players - 1),
     )
 
 

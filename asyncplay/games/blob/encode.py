@@ -11,7 +11,6 @@ from asyncplay.games import spec as contract
 from asyncplay.games.blob.layout import (
     BIDDING,
     BIDS,
-    CARDS,
     DEALER,
     DEALING,
     DECISIONS,
@@ -25,23 +24,19 @@ from asyncplay.games.blob.layout import (
     PHASE,
     PLAYED,
     PLAYERS,
-    RANKS,
     ROUND,
     SIZE,
     START_SIZE,
-    SUITS,
     TABLE,
     TRICKS,
     TRUMP,
     TURN,
     byte_of,
-    count_cards,
     forbidden_bid,
-    lowest_card,
     round_size,
-    suit_cards,
     total_of,
 )
+from asyncplay.games.cards import CARDS, RANKS, SUITS, count_cards, lowest_card, suit_cards
 from asyncplay.games.kernels import helper, kernel
 
 FEATURES = 256

@@ -15,7 +15,6 @@ from asyncplay.games.blob.layout import (
     PHASE,
     PLAYERS,
     PLAYING,
-    RANKS,
     SIZE,
     TABLE,
     TRICKS,
@@ -25,11 +24,11 @@ from asyncplay.games.blob.layout import (
     byte_of,
     followers,
     is_taken_by,
-    lowest_card,
     score_of,
     total_of,
 )
 from asyncplay.games.blob.turns import next_seat
+from asyncplay.games.cards import RANKS, lowest_card
 from asyncplay.games.kernels import helper, kernel
 
 # a decision: its seat, cards not tried yet, the one being tried and how many it stands for, how many are best;

@@ -6,16 +6,12 @@ totals, which grow beyond a byte, have two bytes a seat in two words.
 
 import numpy as np
 
+from asyncplay.games.cards import CARDS, RANKS, suit_cards
 from asyncplay.games.kernels import helper
 
-SUITS, RANKS, CARDS = 4, 13, 52
 NO_TRUMP = 4
 MAX_PLAYERS = 8
-SUIT_CARDS = (1 << RANKS) - 1
-DECK = (1 << CARDS) - 1
 HIGHEST_SCORE = 23
-EVERY_SECOND, TWO_OF_FOUR = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)  # to count bits
-FOUR_OF_EIGHT, EVERY_EIGHTH = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 # rules: the options, then tables of binomials and of the 24 orders of suits
 PLAYERS, START_SIZE, IS_WHOLE, FIXED_DEALER, FIXED_TRUMP, N_ROUNDS, MOST_POINTS, BINOMIALS = range(8)
@@ -47,28 +43,6 @@ def byte_of(word, place):
 def total_of(state, seat):
     """Points of the rounds before the present one."""
     return (state[TOTALS + (seat >> 2)] >> (16 * (seat & 3))) & 0xFFFF
-
-
-@helper
-def suit_cards(suit):
-    """All cards of a suit."""
-    return np.int64(SUIT_CARDS) << (RANKS * suit)
-
-
-@helper
-def count_cards(cards):
-    """How many cards a set has. In this form, and unsigned, LLVM makes one instruction of it."""
-    bits = np.uint64(cards)
-    bits -= (bits >> np.uint64(1)) & EVERY_SECOND
-    bits = (bits & TWO_OF_FOUR) + ((bits >> np.uint64(2)) & TWO_OF_FOUR)
-    bits = (bits + (bits >> np.uint64(4))) & FOUR_OF_EIGHT
-    return np.int64((bits * EVERY_EIGHTH) >> np.uint64(56))
-
-
-@helper
-def lowest_card(cards):
-    """The card with the lowest number in a set that is not empty."""
-    return count_cards((cards & -cards) - 1)
 
 
 @helper

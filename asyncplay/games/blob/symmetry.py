@@ -11,7 +11,8 @@ import numpy as np
 
 from asyncplay.games import spec as contract
 from asyncplay.games.blob.encode import FEATURES, GONE, HAND, HONOURS, ON_TABLE, SUIT_LENGTHS, TRUMPS
-from asyncplay.games.blob.layout import CARDS, PHASE, PLAYING, RANKS, SUIT_TURNS, SUITS
+from asyncplay.games.blob.layout import PHASE, PLAYING, SUIT_TURNS
+from asyncplay.games.cards import CARDS, RANKS, SUITS
 from asyncplay.games.kernels import kernel
 from asyncplay.games.spec import Symmetries
 

@@ -1,7 +1,5 @@
 """The rules of Blob: deals, bids, tricks and points. Layout and words are in layout.py."""
 
-from numba import int64
-
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.blob.layout import (
@@ -11,7 +9,6 @@ from asyncplay.games.blob.layout import (
     DEALER,
     DEALING,
     DECISIONS,
-    DECK,
     FIXED_DEALER,
     FIXED_TRUMP,
     HANDS,
@@ -25,12 +22,10 @@ from asyncplay.games.blob.layout import (
     PLAYED,
     PLAYERS,
     PLAYING,
-    RANKS,
     ROUND,
     SCORING,
     SIZE,
     STATE_WORDS,
-    SUITS,
     TABLE,
     TOTALS,
     TRICKS,
@@ -39,14 +34,13 @@ from asyncplay.games.blob.layout import (
     VOIDS,
     best_on_table,
     byte_of,
-    count_cards,
     followers,
     forbidden_bid,
-    lowest_card,
     round_size,
     score_of,
     total_of,
 )
+from asyncplay.games.cards import DECK, RANKS, SUITS, draw_cards, lowest_card
 from asyncplay.games.kernels import helper, kernel
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 
@@ -162,21 +156,6 @@ def chance(rules, state, stream):
     for seat in range(rules[PLAYERS]):
         state[HANDS + seat] = draw_cards(stream, deck, state[SIZE])
         deck &= ~state[HANDS + seat]
-
-
-@kernel(int64(contract.STREAM, int64, int64))
-def draw_cards(stream, cards, count):
-    """A random set of ``count`` of these cards."""
-    drawn, left = 0, count_cards(cards)
-    for _ in range(count):
-        chosen = cards
-        for _ in range(rng.below(stream, left)):
-            chosen &= chosen - 1
-        chosen &= -chosen
-        drawn |= chosen
-        cards ^= chosen
-        left -= 1
-    return drawn
 
 
 @kernel(contract.RETURNS)

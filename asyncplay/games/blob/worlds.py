@@ -26,7 +26,6 @@ from asyncplay.games import spec as contract
 from asyncplay.games.blob.layout import (
     BINOMIAL_ROW,
     BINOMIALS,
-    DECK,
     HANDS,
     N_TABLE,
     N_TRICKS,
@@ -34,14 +33,11 @@ from asyncplay.games.blob.layout import (
     PLAYERS,
     SIZE,
     STATE_WORDS,
-    SUITS,
     TURN,
     VOIDS,
     byte_of,
-    count_cards,
-    suit_cards,
 )
-from asyncplay.games.blob.turns import draw_cards
+from asyncplay.games.cards import DECK, SUITS, count_cards, draw_cards, suit_cards
 from asyncplay.games.kernels import helper, kernel
 
 ALL_SUITS = 15

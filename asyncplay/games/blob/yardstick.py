@@ -12,7 +12,6 @@ from asyncplay.games.blob.layout import (
     NO_TRUMP,
     PHASE,
     PLAYERS,
-    RANKS,
     SIZE,
     TABLE,
     TRICKS,
@@ -23,8 +22,8 @@ from asyncplay.games.blob.layout import (
     followers,
     forbidden_bid,
     is_taken_by,
-    lowest_card,
 )
+from asyncplay.games.cards import RANKS, lowest_card
 from asyncplay.games.kernels import helper, kernel
 
 ACE, KING, QUEEN, JACK, TEN = 12, 11, 10, 9, 8

@@ -1,0 +1,102 @@
+"""What solving an abstraction takes of memory, and what would fit where it does not.
+
+A table of up to PRIVATE_BYTES is kept by every worker for itself: regret and sum of an entry in float64. Above that
+there is one for all of them, in float32, but for the sums of the first two streets: they are added to so often that
+float32 would stop growing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from asyncplay.config.menus import parse_buckets
+from asyncplay.config.sections import AbstractionSettings
+from asyncplay.errors import ConfigError
+from asyncplay.games.holdem.layout import TURN
+from asyncplay.games.spec import GameSpec
+from asyncplay.solve.abstraction.betting_tree import NODE_BYTES, TreeSizes, measure_tree
+from asyncplay.solve.abstraction.menus import STREET_NAMES, menu_table
+
+PRESETS = ("48/160/160/128", "24/80/80/64", "12/40/40/32")
+PRIVATE_BYTES = 50_000_000
+PRIVATE_ENTRY_BYTES, SHARED_ENTRY_BYTES, LONG_SUM_BYTES = 16, 8, 4
+MENU_KEYS = tuple(f"{street}_{position}" for street in STREET_NAMES for position in ("in", "out"))
+SMALLER_MENUS = ("1", "1 | ", "1 |  | -", "1 | -", "-")
+"""Menus that are tried where one's own do not fit: pot and all-in, then fewer raises."""
+
+
+class TableMemory(NamedTuple):
+    """Bytes."""
+
+    table: int
+    tree: int
+
+    @property
+    def total(self) -> int:
+        return self.table + self.tree
+
+
+def entry_bytes(sizes: TreeSizes) -> tuple[int, ...]:
+    """Of the table, by street."""
+    private = [PRIVATE_ENTRY_BYTES * n for n in sizes.entries]
+    if sum(private) <= PRIVATE_BYTES:
+        return tuple(private)
+    return tuple(
+        n * (SHARED_ENTRY_BYTES + (LONG_SUM_BYTES if street < TURN else 0)) for street, n in enumerate(sizes.entries)
+    )
+
+
+def needed_memory(sizes: TreeSizes, players: int) -> TableMemory:
+    """Of one table and the compiled tree."""
+    tree = NODE_BYTES * (sizes.n_decisions + sizes.ends) + 4 * players * sizes.ends
+    return TableMemory(sum(entry_bytes(sizes)), tree)
+
+
+def require_fit(spec: GameSpec, settings: AbstractionSettings, free_bytes: int) -> TreeSizes:
+    """Count the tree of an abstraction; ConfigError if it does not fit, with buckets or menus that would."""
+    sizes = _fitting(spec, settings, free_bytes)
+    if sizes is not None:
+        return sizes
+    cure = next((words for other, words in _smaller(settings) if _fitting(spec, other, free_bytes)), None)
+    hint = f"{cure} would fit" if cure else "no smaller ones would fit either"
+    room = f"{free_bytes / 1e9:,.1f} GB" if free_bytes >= 1e9 else f"{free_bytes / 1e6:,.1f} MB"
+    menus = "the menus of [abstraction]"
+    raise ConfigError(f'{menus} and abstraction.buckets = "{settings.buckets}" take more than the {room} free; {hint}')
+
+
+def _fitting(spec: GameSpec, settings: AbstractionSettings, free_bytes: int) -> TreeSizes | None:
+    """The sizes if they fit; counting ends where the table alone does not."""
+    buckets = parse_buckets(settings.buckets)
+    sizes = measure_tree(spec, menu_table(settings), buckets, free_bytes // SHARED_ENTRY_BYTES)
+    return sizes if sizes is not None and needed_memory(sizes, spec.players).total <= free_bytes else None
+
+
+def _smaller(settings: AbstractionSettings) -> Iterator[tuple[AbstractionSettings, str]]:
+    """Smaller abstractions, the most similar first, and what to write to get them."""
+    own = parse_buckets(settings.buckets)
+    presets = [preset for preset in PRESETS if sum(parse_buckets(preset)) < sum(own)]
+    for preset in presets:
+        yield replace(settings, buckets=preset), f'buckets = "{preset}"'
+    for menu in SMALLER_MENUS:
+        menus = replace(settings, **dict.fromkeys(MENU_KEYS, menu))
+        yield menus, f'"{menu}" for all menus'
+        if presets:
+            yield replace(menus, buckets=presets[-1]), f'"{menu}" for all menus with buckets = "{presets[-1]}"'
+
+
+def count_rows(sizes: TreeSizes, players: int) -> list[dict[str, str | int]]:
+    """What there is of everything, street by street and in all, as rows of a table; bytes of the tree only in all."""
+    memory = needed_memory(sizes, players)
+    streets = zip(STREET_NAMES, sizes.decisions, sizes.infosets, sizes.entries, entry_bytes(sizes), strict=True)
+    total = ("all", sizes.n_decisions, sizes.n_infosets, sizes.n_entries, memory.table)
+    return [
+        {
+            "street": street,
+            "decisions": decisions,
+            "infosets": infosets,
+            "entries": entries,
+            "table_bytes": table,
+            "tree_bytes": memory.tree if street == "all" else 0,
+        }
+        for street, decisions, infosets, entries, table in (*streets, total)
+    ]
