@@ -148,7 +148,7 @@ EMPTY = [
     (export("--versions", ""), "--versions is empty"),
 ]
 SIZES = [
-    (train("--learn.batch-rows", "1000000000"), "learn.batch_rows is 1000000000: it would need 2,056 GB of memory"),
+    (train("--learn.batch-rows", "1000000000"), "learn.batch_rows is 1000000000: it would need 2,414 GB of memory"),
     (train("--search.simulations", "10000000"), "search.simulations is 10000000: it would need"),
     (train("--net.width", "65536"), "net.width is 65536: it would need"),
     (train("--search.games", "10000000"), "search.games is 10000000: it would need"),

@@ -11,11 +11,13 @@ import numpy as np
 from asyncplay import rng
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
+from asyncplay.games.options import GameOption
 from asyncplay.games.spec import GAME_OVER, GameSpec, no_symmetries
 from asyncplay.search import examples, policy, puct
 
 DECISIONS, HASH = 0, 1
 MOST_LEGAL = 5
+OPTIONS = (GameOption("decisions", int, 6, "Of a game.", within=(1, 10_000)),)
 FEATURES = 100_000
 
 
@@ -106,7 +108,7 @@ KERNELS = Kernels(
 )
 
 
-def spec(*, decisions: int = 6) -> GameSpec:
+def spec(*, decisions: int) -> GameSpec:
     """A game of so many decisions."""
     return GameSpec(
         name="wide",

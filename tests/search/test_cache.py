@@ -12,7 +12,7 @@ spec = games.load("tictactoe")
 seen = []
 entries.warm(spec, lambda done, total, name: seen.append((done, total)))
 assert seen == [(i, 18) for i in range(19)], seen
-kernels = [*spec.kernels.all(), *entries.load(spec), *cache.KERNELS]
+kernels = [*spec.kernels.all(), *entries.load(spec).kernels(), *cache.KERNELS]
 print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels), len(kernels))
 """
 

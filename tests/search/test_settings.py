@@ -11,8 +11,8 @@ from asyncplay.config.sections import SearchSettings
 from asyncplay.search.group import kernel_settings
 from asyncplay.search.layout import KernelSettings
 
-ELSEWHERE = {"root", "warm_decisions", "mild_decisions", "late_temperature", "games", "cache_positions"}
-"""Search keys with no kernel setting of the same name: root and temperatures have another form there, the last two
+ELSEWHERE = {"root", "warm_decisions", "mild_decisions", "late_temperature", "games", "cache_positions", "cache_mb"}
+"""Search keys with no kernel setting of the same name: root and temperatures have another form there, the last three
 are the worker's."""
 
 
