@@ -29,7 +29,7 @@ from asyncplay.wire.messages import (
     Idle,
     Job,
     Message,
-    Part,
+    MessagePart,
     Ping,
     Pong,
     Stop,
@@ -151,10 +151,10 @@ def strange(dice: random.Random, job: int, unit: int) -> Message:
             Done(dice.choice([0, 10**9]), np.array([unit])),
             Done(job, np.array([dice.choice([-(2**63), 2**63 - 1, -1])])),
             Idle(dice.choice(HUGE[2:])),
-            Part(dice.choice([1, 2**31]), 2**32 - 1, b"x"),
-            Part(0, dice.choice([2**31, 2**32 - 1]), dice.randbytes(10)),
-            Part(0, dice.randint(1, 9), dice.randbytes(10)),
-            Part(0, len(again := encode(Part(0, 1, b"x"))[HEADER.size :]), again),
+            MessagePart(dice.choice([1, 2**31]), 2**32 - 1, b"x"),
+            MessagePart(0, dice.choice([2**31, 2**32 - 1]), dice.randbytes(10)),
+            MessagePart(0, dice.randint(1, 9), dice.randbytes(10)),
+            MessagePart(0, len(again := encode(MessagePart(0, 1, b"x"))[HEADER.size :]), again),
         ]
     )
 

@@ -13,9 +13,9 @@ from asyncplay.engine.evaluator import Endpoint, Evaluator
 from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.lane import Lane
 from asyncplay.engine.ledger import Ledger
-from asyncplay.engine.live import Thinkers
 from asyncplay.engine.recorder import GameRecorder, RecorderLimits
 from asyncplay.engine.supervise import Member, Patience, Supervisor
+from asyncplay.engine.thinkers import Thinkers
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.engine.work import UnitWork, Work
 from asyncplay.pools.link import Pool

@@ -14,7 +14,7 @@ from asyncplay.engine import firing
 from asyncplay.engine.bounds import MOST_FEATURE, is_sound
 from asyncplay.engine.figures import BatchFigures
 from asyncplay.engine.lane import Lane, Task
-from asyncplay.engine.live import Thinkers
+from asyncplay.engine.thinkers import Thinkers
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
 from asyncplay.payloads import Estimates, Positions

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Protocol
 
-from asyncplay.engine.live import LiveSet, Thinkers
 from asyncplay.engine.silence import SilenceLimit
+from asyncplay.engine.thinkers import Thinkers, ThinkingWorkers
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.monitor.snapshot import WorkerFigures
 from asyncplay.pools.link import Link, Pool
@@ -35,7 +35,7 @@ from asyncplay.wire.messages import (
     Idle,
     Job,
     Message,
-    Part,
+    MessagePart,
     Ping,
     Pong,
     Stop,
@@ -211,7 +211,7 @@ class Supervisor:
     _changed: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _ended: list[Link] = field(init=False, default_factory=list)
     _deaths: deque[tuple[float, int, str]] = field(init=False, default_factory=deque)
-    _live: LiveSet = field(init=False, default_factory=LiveSet)
+    _live: ThinkingWorkers = field(init=False, default_factory=ThinkingWorkers)
     _stale: set[Member] = field(init=False, default_factory=set)  # changed since the live set was asked
     _past_joined: int = field(init=False, default=0)  # messages in parts of workers that are gone
     _ticket: int = field(init=False, default=0)
@@ -372,7 +372,7 @@ class Supervisor:
             log.warning("worker %d is alive, but busy here:\n%s", number, member.stacks)
             return
         goes_on = bool(member.joiner.held_bytes)  # in the middle of a message
-        if isinstance(message, Part) and member.phase is not Phase.STARTING:
+        if isinstance(message, MessagePart) and member.phase is not Phase.STARTING:
             message = member.joiner.take(message) or message
         elif goes_on:
             raise WireError(f"worker {number} sent a {type(message).__name__} in the middle of another message")
@@ -396,7 +396,7 @@ class Supervisor:
             if isinstance(message, Idle):
                 member.idled(message)
                 self.listener.idle()
-            elif not isinstance(message, Part):
+            elif not isinstance(message, MessagePart):
                 if isinstance(message, Ask):
                     member.thinking = message.thinking
                 self.listener.heard(member, message, now_s)

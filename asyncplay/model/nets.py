@@ -47,7 +47,7 @@ class Mlp(Net):
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         self.features = shape.features
-        self.scale = Scale(shape) if shape.feature_scale else None
+        self.scale = FeatureScale(shape) if shape.feature_scale else None
         self.hidden = dense_trunk(shape.features, shape.width, shape.blocks)
         self.policy = nn.Linear(shape.width, shape.actions)
         self.seeing: nn.Sequential | None = None
@@ -118,7 +118,7 @@ class PlanePolicy(nn.Module):
             yield self.others
 
 
-class Scale(nn.Module):
+class FeatureScale(nn.Module):
     """Multiplies features by what the game says; no weights."""
 
     def __init__(self, shape: NetShape) -> None:
@@ -140,7 +140,7 @@ class ResNet(Net):
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         assert shape.planes is not None, "a resnet has planes"
-        self.scale = Scale(shape) if shape.feature_scale else None
+        self.scale = FeatureScale(shape) if shape.feature_scale else None
         self.n_cells, self.n_globals = shape.features - shape.global_features, shape.global_features
         self.fold = nn.Unflatten(1, shape.planes)
         self.stem = nn.Sequential(nn.Conv2d(shape.planes[0], shape.width, 3, padding=1), nn.ReLU())
@@ -224,7 +224,7 @@ class BlobNet(Net):
         super().__init__()
         width, half = shape.width, shape.width // 2
         self.features = shape.features
-        self.scale = Scale(shape) if shape.feature_scale else None
+        self.scale = FeatureScale(shape) if shape.feature_scale else None
         self.embed = nn.Sequential(nn.Linear(shape.features, width), nn.LayerNorm(width))
         self.position = nn.Parameter(torch.zeros(width))
         self.layers = nn.Sequential(*[EncoderLayer(width) for _ in range(shape.blocks)])

@@ -16,7 +16,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import fx, nn
 
-from asyncplay.model.nets import Net, Scale
+from asyncplay.model.nets import FeatureScale, Net
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array
 
@@ -44,7 +44,7 @@ class _Tracer(fx.Tracer):
     """Looks into our modules, but for those that are one operation."""
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        return isinstance(m, Scale) or super().is_leaf_module(m, module_qualified_name)
+        return isinstance(m, FeatureScale) or super().is_leaf_module(m, module_qualified_name)
 
 
 def with_weights(model: onnx.ModelProto, weights: Mapping[str, Array]) -> bytes:
@@ -145,7 +145,7 @@ _LAYERS: dict[type[nn.Module], Callable[[Any, fx.Node, list[str]], Nodes]] = {
     nn.Conv2d: _convolution,
     nn.LayerNorm: _layer_norm,
     nn.Unflatten: _unflatten,
-    Scale: _scale,
+    FeatureScale: _scale,
     nn.Flatten: _plain("Flatten"),
     nn.ReLU: _plain("Relu"),
     nn.Tanh: _plain("Tanh"),

@@ -4,8 +4,8 @@ A frame is a little-endian uint32 length and that many bytes of msgpack: ``[KIND
 the order of the message's fields. An array is ``[dtype code, shape, bytes]``. Nothing is trusted: whatever
 comes in, ``decode`` returns a message with the declared types and ranges or raises WireError.
 
-A message of more than PART_BYTES travels as several frames, each a ``Part`` of its body; ``parts.Joiner`` puts them
-together. So no message is too long for a frame, and how long one may be is for the receiver to say.
+A message of more than PART_BYTES travels as several frames, each a ``MessagePart`` of its body; ``parts.Joiner`` puts
+them together. So no message is too long for a frame, and how long one may be is for the receiver to say.
 
 The engine's messages are registered here, those of a method by its own module.
 """
@@ -33,7 +33,7 @@ from asyncplay.wire.messages import (
     Job,
     Layout,
     Message,
-    Part,
+    MessagePart,
     Ping,
     Pong,
     Stop,
@@ -128,7 +128,7 @@ def _parts(values: list[Any]) -> Iterator[bytes]:
     pieces = list(_pieces(values))
     total, first = sum(len(piece) for piece in pieces), 0
     for data in _cut(pieces):
-        yield _frame([Part.KIND, first, total, data])
+        yield _frame([MessagePart.KIND, first, total, data])
         first += len(data)
 
 
@@ -256,4 +256,4 @@ def _scalar_reader(wanted: type[Any], low: int, high: int) -> Reader:
     return read
 
 
-register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle, Part)
+register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle, MessagePart)

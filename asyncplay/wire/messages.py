@@ -218,7 +218,7 @@ class Idle(Message):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part(Message):
+class MessagePart(Message):
     """Both ways: some bytes of the body of a message that is longer than one frame shall be.
 
     The parts of a message follow each other, and nothing comes between them.

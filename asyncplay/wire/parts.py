@@ -2,7 +2,7 @@
 
 from asyncplay.errors import WireError
 from asyncplay.wire.codec import decode
-from asyncplay.wire.messages import MOST_MESSAGE_BYTES, Message, Part
+from asyncplay.wire.messages import MOST_MESSAGE_BYTES, Message, MessagePart
 
 
 class Joiner:
@@ -23,7 +23,7 @@ class Joiner:
         """Of a message that is not whole yet."""
         return len(self._body)
 
-    def take(self, part: Part) -> Message | None:
+    def take(self, part: MessagePart) -> Message | None:
         """Return the message if this was its last part; WireError if it is no part of the message that is coming."""
         first, stop = part.first, part.first + len(part.data)
         if part.total > self._most_bytes:
@@ -38,7 +38,7 @@ class Joiner:
             return None
         body, self._body = self._body, bytearray()
         message = decode(memoryview(body))
-        if isinstance(message, Part):
+        if isinstance(message, MessagePart):
             raise WireError("a part is itself in parts")
         self.joined += 1
         return message

@@ -24,7 +24,7 @@ from asyncplay.wire.messages import (
     Job,
     JobResult,
     Message,
-    Part,
+    MessagePart,
     Stop,
     ToRole,
     UnitResult,
@@ -132,7 +132,7 @@ class Worker:
         """Take a frame's body."""
         try:
             message: Message | None = decode(body)
-            if isinstance(message, Part):
+            if isinstance(message, MessagePart):
                 message = self._joiner.take(message)
             if message is not None:
                 self._handle(message)

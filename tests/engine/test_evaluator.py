@@ -15,7 +15,7 @@ from asyncplay.config.sections import DeviceSettings
 from asyncplay.engine.evaluator import Endpoint, Evaluator
 from asyncplay.engine.firing import Arm
 from asyncplay.engine.lane import Task
-from asyncplay.engine.live import Thinkers
+from asyncplay.engine.thinkers import Thinkers
 from asyncplay.errors import WireError
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.payloads import Estimates, Positions

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asyncplay.engine.live import Thinkers
 from asyncplay.engine.silence import SilenceLimit
 from asyncplay.engine.supervise import LIVE_CEILING_S, MOST_TEXT, Member, Patience, Supervisor
+from asyncplay.engine.thinkers import Thinkers
 from asyncplay.errors import PoolFailed, WireError
 from asyncplay.pools.link import OnFrame, OnLost
 from asyncplay.wire import codec
@@ -27,7 +27,7 @@ from asyncplay.wire.messages import (
     Idle,
     Job,
     Message,
-    Part,
+    MessagePart,
     Ping,
     Pong,
     Stop,
@@ -373,7 +373,7 @@ async def test_thinkers_are_counted_over_all_ready_workers_that_owe():
     assert rig.thinkers() == Thinkers(9, pytest.approx(LIVE_CEILING_S))
 
 
-def parts_of(message: Message, part_bytes: int) -> list[Part]:
+def parts_of(message: Message, part_bytes: int) -> list[MessagePart]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(codec, "PART_BYTES", part_bytes)
         return [decode(frame[HEADER.size :]) for frame in frames(message)]
@@ -406,13 +406,16 @@ async def test_a_message_in_parts_is_heard_once_and_its_parts_are_no_intervals()
     ("messages", "reason"),
     [
         (
-            [Part(0, 1000, b"x" * 10)],
+            [MessagePart(0, 1000, b"x" * 10)],
             "1,000 bytes is coming, at most 500 are allowed: see pool.message_mb",
         ),
-        ([Part(0, 400, b"x" * 10), done()], "worker 0 sent a Done in the middle of another message"),
-        ([Part(0, 400, b"x" * 10), Part(0, 400, b"x" * 10)], "a part has the bytes 0 to 10 of 400, after 10 of 400"),
-        ([Part(7, 400, b"x" * 10)], "a part has the bytes 7 to 17 of 400, after 0 of 0"),
-        ([Part(0, 3, b"\xc1\xc1\xc1")], "a frame of 3 bytes is no msgpack"),
+        ([MessagePart(0, 400, b"x" * 10), done()], "worker 0 sent a Done in the middle of another message"),
+        (
+            [MessagePart(0, 400, b"x" * 10), MessagePart(0, 400, b"x" * 10)],
+            "a part has the bytes 0 to 10 of 400, after 10 of 400",
+        ),
+        ([MessagePart(7, 400, b"x" * 10)], "a part has the bytes 7 to 17 of 400, after 0 of 0"),
+        ([MessagePart(0, 3, b"\xc1\xc1\xc1")], "a frame of 3 bytes is no msgpack"),
     ],
     ids=["long", "between", "again", "late", "nonsense"],
 )
@@ -431,8 +434,8 @@ async def test_parts_of_nothing_cost_the_worker_that_sends_them_and_nobody_else(
 async def test_a_part_before_the_hello_is_refused():
     rig = Rig()
     await rig.step()
-    rig.pool.opened[0].say(Part(0, 10, b"x"))
-    assert rig.reason == "worker 0 sent a Part before its hello"
+    rig.pool.opened[0].say(MessagePart(0, 10, b"x"))
+    assert rig.reason == "worker 0 sent a MessagePart before its hello"
 
 
 async def test_a_pong_may_come_between_two_parts():

@@ -13,7 +13,7 @@ from asyncplay.errors import WireError
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.wire import codec
 from asyncplay.wire.codec import HEADER, MAX_FRAME_BYTES, PART_BYTES, decode, encode, frames, payload_bytes
-from asyncplay.wire.messages import Message, Part, Ping
+from asyncplay.wire.messages import Message, MessagePart, Ping
 from asyncplay.wire.parts import Joiner
 
 
@@ -23,7 +23,7 @@ def joined(frames_of: list[bytes], joiner: Joiner | None = None) -> Message | No
     for frame in frames_of:
         assert message is None
         part = decode(frame[HEADER.size :])
-        assert isinstance(part, Part)
+        assert isinstance(part, MessagePart)
         message = joiner.take(part)
     return message
 
@@ -50,7 +50,7 @@ def game(n_rows: int, n_features: int) -> Game:
     )
 
 
-@given(messages().filter(lambda message: not isinstance(message, Part)), st.integers(1, 60))
+@given(messages().filter(lambda message: not isinstance(message, MessagePart)), st.integers(1, 60))
 def test_a_message_survives_the_wire_in_parts_of_any_size(message, part_bytes):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(codec, "PART_BYTES", part_bytes)
@@ -86,17 +86,17 @@ def test_sending_a_long_message_copies_a_few_parts_of_it_and_not_the_whole():
 @pytest.mark.parametrize(
     ("parts", "complaint"),
     [
-        ([Part(0, 101, b"x")], "a message of 101 bytes is coming, at most 100 are allowed: see pool.message_mb"),
-        ([Part(1, 10, b"x")], "bytes 1 to 2 of 10, after 0 of 0"),
-        ([Part(0, 10, b"")], "bytes 0 to 0 of 10"),
-        ([Part(0, 10, b"x" * 11)], "bytes 0 to 11 of 10"),
-        ([Part(0, 10, b"xx"), Part(0, 10, b"xx")], "bytes 0 to 2 of 10, after 2 of 10"),
-        ([Part(0, 10, b"xx"), Part(3, 10, b"xx")], "bytes 3 to 5 of 10, after 2 of 10"),
-        ([Part(0, 10, b"xx"), Part(2, 11, b"xx")], "bytes 2 to 4 of 11, after 2 of 10"),
-        ([Part(0, 10, b"xx"), Part(2, 10, b"")], "bytes 2 to 2 of 10"),
-        ([Part(0, 10, b"xx"), Part(2, 10, b"x" * 9)], "bytes 2 to 11 of 10"),
-        ([Part(0, 3, b"\xc1\xc1"), Part(2, 3, b"\xc1")], "is no msgpack"),
-        ([Part(0, 8, encode(Part(0, 1, b"x"))[HEADER.size :])], "a part is itself in parts"),
+        ([MessagePart(0, 101, b"x")], "a message of 101 bytes is coming, at most 100 are allowed: see pool.message_mb"),
+        ([MessagePart(1, 10, b"x")], "bytes 1 to 2 of 10, after 0 of 0"),
+        ([MessagePart(0, 10, b"")], "bytes 0 to 0 of 10"),
+        ([MessagePart(0, 10, b"x" * 11)], "bytes 0 to 11 of 10"),
+        ([MessagePart(0, 10, b"xx"), MessagePart(0, 10, b"xx")], "bytes 0 to 2 of 10, after 2 of 10"),
+        ([MessagePart(0, 10, b"xx"), MessagePart(3, 10, b"xx")], "bytes 3 to 5 of 10, after 2 of 10"),
+        ([MessagePart(0, 10, b"xx"), MessagePart(2, 11, b"xx")], "bytes 2 to 4 of 11, after 2 of 10"),
+        ([MessagePart(0, 10, b"xx"), MessagePart(2, 10, b"")], "bytes 2 to 2 of 10"),
+        ([MessagePart(0, 10, b"xx"), MessagePart(2, 10, b"x" * 9)], "bytes 2 to 11 of 10"),
+        ([MessagePart(0, 3, b"\xc1\xc1"), MessagePart(2, 3, b"\xc1")], "is no msgpack"),
+        ([MessagePart(0, 8, encode(MessagePart(0, 1, b"x"))[HEADER.size :])], "a part is itself in parts"),
     ],
 )
 def test_a_part_of_no_message_is_refused(parts, complaint):
@@ -105,7 +105,7 @@ def test_a_part_of_no_message_is_refused(parts, complaint):
     for part in early:
         assert joiner.take(part) is None
     if "itself" in complaint:
-        last = Part(0, len(last.data), last.data)
+        last = MessagePart(0, len(last.data), last.data)
     with pytest.raises(WireError, match=complaint):
         joiner.take(last)
     assert joiner.held_bytes <= 100

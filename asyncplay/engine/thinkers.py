@@ -15,7 +15,7 @@ class Thinkers(NamedTuple):
     left_s: float  # until the last of them leaves the live set if it stays silent
 
 
-class LiveSet:
+class ThinkingWorkers:
     """Adds up the slots of all workers whose deadline has not passed.
 
     A change and a question cost the same however many workers there are, but for the depth of a heap. The time asked
