@@ -7,8 +7,8 @@ measures in neighbouring windows, or CPU time. The two commits take turns, first
 order changes from pair to pair. ``new/old`` is the speed of the new commit in that of the old one, above 1 where it is
 faster, the median over pairs with the least and the most. What the machine adds to it is seen by comparing a commit
 with itself. One wire bench takes a minute, one of self-play some minutes, and the windows of one console bench alone
-nearly eight. ``--brief`` takes five windows of self-play from the start on instead of those of a whole round of games,
-and 25 pairs of windows of the console instead of 200: three quarters of an hour for all.
+nearly eight. ``--brief`` takes four short windows of self-play from the start on instead of those of a whole round of
+games, none while learning, and 15 pairs of windows of the console instead of 200: half an hour for all.
 """
 
 import argparse
@@ -43,16 +43,19 @@ def _mean_cost_us(result: dict[str, Any]) -> float:
 
 
 FEW_WINDOWS = """
-from asyncplay.bench import selfplay
+from asyncplay.bench import selfplay, tally
+tally.Tally.games_per_min = tally.Tally.rows_per_game = 1.0  # no game may end
+sessions = []
 async def windows(watched, limit):
     await watched.until_asked()
-    await selfplay.asyncio.sleep(5)
-    return [await selfplay._pair(watched, limit) for _ in range(5)]
-async def window(watched, limit):
-    return [await selfplay._pair(watched, limit)]
-selfplay.SEQUENTIAL_S, selfplay._one_round, selfplay._first_windows = 0.2, windows, window
+    await selfplay.asyncio.sleep(3)
+    return [await selfplay._pair(watched, limit) for _ in range(4)]
+async def watch(config, look, watch=selfplay._watch):
+    sessions.append(sessions[0] if sessions else await watch(config, windows))
+    return sessions[0]
+selfplay.SEQUENTIAL_S, selfplay.WINDOW_S, selfplay.LIMIT_S, selfplay._watch = 0.2, 3.0, 1.5, watch
 """
-FEW_PAIRS = "from asyncplay.bench import console; console.measure.__defaults__ = (25,)"
+FEW_PAIRS = "from asyncplay.bench import console; console.measure.__defaults__ = (15,)"
 
 BENCHES = {
     "blob": Bench(
