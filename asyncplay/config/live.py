@@ -60,10 +60,12 @@ class LiveSettings:
         max_rows: int,
         workers: int | None = None,
         samples_per_insert: float | None = None,
+        asks: bool = True,
         worker_bytes: int = 0,
         free_bytes: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """A run without ``workers`` or ``samples_per_insert`` does not list that key.
+        """A run without ``workers`` or ``samples_per_insert`` does not list that key, one that ``asks`` no network none
+        of its batches.
 
         ``worker_bytes``: memory of one more worker, compared with what ``free_bytes`` returns at that time.
         """
@@ -73,6 +75,7 @@ class LiveSettings:
         if samples_per_insert is not None:
             self._values |= {"learn.samples_per_insert": samples_per_insert}
         self._values["pause"] = 0
+        self._unused = frozenset() if asks else {key for key in self._values if key.startswith("batch.")}
         self._worker_bytes, self._free_bytes = worker_bytes, free_bytes
         self._listeners: list[Callable[[], None]] = []
 
@@ -101,13 +104,13 @@ class LiveSettings:
 
     def tunables(self) -> list[Tunable]:
         """The settings that this run can change."""
-        return [TUNABLES[key] for key in self._values]
+        return [TUNABLES[key] for key in self._values if key not in self._unused]
 
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 
     def show(self, key: str) -> str:
-        value = self._values[self._tunable(key).key]
+        value = self._values[key] if key in self._unused else self._values[self._tunable(key).key]
         words = {meant: word for word, meant in TUNABLES[key].words.items()}
         return words[value] if value in words else plain_number(value or 0)
 
@@ -143,7 +146,8 @@ class LiveSettings:
         return value
 
     def _tunable(self, key: str) -> Tunable:
-        if key not in self._values:
-            known = f"{', '.join(self._values)}{suggestion(key, {name: name for name in self._values})}"
+        if key not in self._values or key in self._unused:
+            keys = [tunable.key for tunable in self.tunables()]
+            known = f"{', '.join(keys)}{suggestion(key, {name: name for name in keys})}"
             raise ConfigError(f"{key} cannot be changed in a run; what can: {known}")
         return TUNABLES[key]

@@ -38,15 +38,22 @@ def n_workers(config: Config) -> int:
 
 
 def live_settings(
-    config: Config, workers: int | None = None, *, learns: bool = False, worker_bytes: int = WORKER_BYTES
+    config: Config,
+    workers: int | None = None,
+    *,
+    learns: bool = False,
+    asks: bool = True,
+    worker_bytes: int = WORKER_BYTES,
 ) -> LiveSettings:
-    """``workers``: if the run begins with another number than the configuration says; ``worker_bytes``: of one more."""
+    """``workers``: if the run begins with another number than the configuration says; ``asks``: whether they ask a
+    network; ``worker_bytes``: of one worker more."""
     timeout_ms = config.batch.timeout_ms
     return LiveSettings(
         timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
         max_rows=config.batch.max_rows,
         workers=workers or n_workers(config),
         samples_per_insert=config.learn.samples_per_insert if learns else None,
+        asks=asks,
         worker_bytes=worker_bytes,
         free_bytes=machine.at_hand,
     )

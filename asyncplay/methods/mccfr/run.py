@@ -137,10 +137,7 @@ class MccfrRun:
         self.saver.request()
 
     def figures(self) -> Figures:
-        stats = self.rounds.stats
-        results = (
-            () if self.exploitability is None else (Result("NashConv", self.exploitability.nash_conv, None, None),)
-        )
+        stats, measured = self.rounds.stats, self.exploitability
         return Figures(
             name="nodes",
             total=stats.nodes,
@@ -148,7 +145,7 @@ class MccfrRun:
             units=stats.iterations,
             workers=tuple(self.engine.supervisor.stats()),
             parts=(stats,),
-            results=results,
+            results=() if measured is None else (Result("NashConv", measured.nash_conv, None, None, (), "points"),),
             holds=frozenset(self.engine.work.holds),
         )
 
@@ -198,7 +195,9 @@ class MccfrRun:
             parts.make_pool(config.pool.kind),
             RoundWork(assignment, self.rounds),
             workers=workers,
-            settings=parts.live_settings(config, workers, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)),
+            settings=parts.live_settings(
+                config, workers, asks=False, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)
+            ),
             limits=parts.limits(config),
             patience=parts.patience(config),
             is_lockstep=config.pool.kind == "inline",
@@ -219,6 +218,8 @@ class MccfrRun:
         if self.game.n_histories <= self._config.solve.exact_nodes:
             policy = average_policy(self.game, self.table.values)
             self.exploitability = await asyncio.to_thread(exploitability, self.game, policy)
+            # At once: the figures of the interval come too late for a run's last value.
+            self.measure({"strength/NashConv": self.exploitability.nash_conv})
 
 
 async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:

@@ -122,6 +122,7 @@ class SelfplayRun:
             say(f"warning: {line}")
         self._games_before = stored.kept.games
         self._shortened = self._unrecorded = 0
+        self._arena_versions: dict[str, int] = {}  # that met each opponent last, since this process began
 
     async def run(self) -> None:
         """Play and learn until the engine ends; everything is saved whatever ended it."""
@@ -164,7 +165,9 @@ class SelfplayRun:
             workers=tuple(self.engine.supervisor.stats()),
             parts=(stats, learning, self.recorder.stats()),
             results=tuple(
-                Result(f"vs {name}", result.score, result.low, result.high, result.points)
+                Result(
+                    f"vs {name}", result.score, result.low, result.high, result.points, result.unit, self._judged(name)
+                )
                 for name, result in self._arena.state.results.items()
             ),
             limit_per_s=self.choice.rows_per_s,
@@ -320,7 +323,12 @@ class SelfplayRun:
         shape = (self.shape.row_features, self.shape.actions)
         return Endpoint(*shape, backend.launch, is_timed=is_timed, dtype=self.game.feature_dtype)
 
+    def _judged(self, name: str) -> str:
+        """What the last result against an opponent is of; a resumed run knows no more than its last arena."""
+        return f"version {self._arena_versions.get(name, self._arena.state.version)}"
+
     def _note_result(self, name: str, version: int, result: Score) -> None:
+        self._arena_versions[name] = version
         text = f"version {version} against {name}: {result}"
         self._say(f"arena: {text}")
         log.info("arena: %s", text)
