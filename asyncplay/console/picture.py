@@ -93,5 +93,5 @@ def _right(shot: Snapshot, width: int) -> list[Panel]:
 
 
 def _parts(shot: Snapshot, width: int, *, is_left: bool) -> list[Panel]:
-    parts = [part for part in shot.parts.values() if part.IS_LEFT == is_left]
+    parts = [part for part in shot.parts.values() if part.IS_LEFT is is_left]
     return [panel for part in parts for panel in panels.figures(part, shot.curves, width)]

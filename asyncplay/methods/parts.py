@@ -1,7 +1,10 @@
 """Pieces of a run that follow from its configuration alone."""
 
+import logging
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from asyncplay import machine
@@ -17,11 +20,14 @@ from asyncplay.machine import usable_cores
 from asyncplay.methods.limits import ByteLimits, byte_limits
 from asyncplay.methods.roles import ROLES, be_worker
 from asyncplay.methods.sizes import WORKER_BYTES
+from asyncplay.monitor.countdown import countdown
 from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.worker.core import Worker
+
+log = logging.getLogger(__name__)
 
 
 def make_pool(kind: str) -> Pool:
@@ -31,6 +37,19 @@ def make_pool(kind: str) -> Pool:
         raise ConfigError("pool.kind is local, which needs Linux or macOS; use --pool.kind inline")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers inherit it; they have no use for more
     return LocalPool(be_worker)
+
+
+@contextmanager
+def compiling(what: str, say: Callable[[str], None]) -> Iterator[Callable[[int, int, str], None]]:
+    """Say how far the compiling of kernels is where it takes long, and log each of them."""
+    say(f"compiling the kernels {what}, unless they are in the cache")
+    with countdown(f"compiling the kernels {what}", say) as progress:
+
+        def told(done: int, total: int, name: str) -> None:
+            log.info("kernels %d of %d %s", done, total, name)
+            progress(done, total)
+
+        yield told
 
 
 def n_workers(config: Config) -> int:

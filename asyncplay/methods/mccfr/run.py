@@ -27,6 +27,7 @@ from asyncplay.methods.mccfr.messages import TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds, RoundWork
 from asyncplay.methods.sizes import WORKER_BYTES
+from asyncplay.monitor.countdown import countdown
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
 from asyncplay.rundir.folder import RunFolder
@@ -87,12 +88,11 @@ class MccfrRun:
         if found is None and checkpoint.numbers(folder / CHECKPOINTS):
             raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
         game = config.game
-        say(f"compiling the kernels to solve {game.name}, unless they are in the cache")
-        # Once, before workers start: two on a cold cache would both compile.
-        solvable.warm(
-            game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
-        )
-        self.game = solvable.compile_game(config.game.name, config.game.options)
+        with parts.compiling(f"to solve {game.name}", say) as progress:
+            # Once, before workers start: two on a cold cache would both compile.
+            solvable.warm(game.name, game.options, progress)
+        with countdown(f"listing the positions of {game.name}", say):
+            self.game = solvable.compile_game(game.name, game.options)
         # No more workers than iterations of a round or of the run: the others would have nothing to do.
         most = [count for count in (config.solve.batch, config.train.units) if count]
         workers = min([parts.n_workers(config), *most])
