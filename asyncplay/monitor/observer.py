@@ -15,7 +15,7 @@ from asyncplay.monitor.snapshot import Budget, Snapshot, Tuned
 from asyncplay.monitor.trial import Trials
 from asyncplay.monitor.verdict import judge
 
-CPU_SAMPLES = 4  # samples of the run for each one of the machine and of the courses, which take longer
+RARE_SAMPLES = 4  # samples of the run for each one of the machine and of the courses, which take longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,10 @@ class Observer:
     def sample(self) -> None:
         now_s, figures = self.clock(), self.subject.figures().still()
         pids = [os.getpid(), *(worker.pid for worker in figures.workers if worker.pid)]
-        is_rare = self._n_samples % CPU_SAMPLES == 0
+        is_rare = self._n_samples % RARE_SAMPLES == 0
         self._n_samples += 1
-        self.gauge.add(Sample(now_s, figures, cpu.sample(pids, now_s) if is_rare else None))
+        has_times = is_rare or self.trials.is_open  # its blocks are short
+        self.gauge.add(Sample(now_s, figures, cpu.sample(pids, now_s) if has_times else None))
         if is_rare:
             self._courses.add(gauge.parts(self.gauge.since(RATE_S), self.subject.settings), figures.results)
         is_complete = all(worker.state in ("ready", "suspect", "left") for worker in figures.workers)
