@@ -123,10 +123,18 @@ class WorkerFigures(Part):
     reason: Annotated[str, Figure("text", "")] = ""
     """Why the last of them ended."""
 
+    wait_share: Annotated[float, Figure("gauge", "share")] = 0.0
+    """Share of the time in which all its games wait for answers and it has nothing to think about."""
+
     rows: int = 0  # answered, or nodes visited
+    waited_s: float = 0.0  # with nothing to think about
 
     def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
-        return replace(self, rows_per_s=per_s(then.rows, self.rows, seconds))
+        return replace(
+            self,
+            rows_per_s=per_s(then.rows, self.rows, seconds),
+            wait_share=min(per_s(then.waited_s, self.waited_s, seconds), 1.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
