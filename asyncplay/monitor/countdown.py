@@ -30,15 +30,17 @@ def countdown(what: str, say: Callable[[str], None]) -> Iterator[Progress]:
 
     What is over within FIRST_S says nothing.
     """
-    began_s, state, is_over = time.perf_counter(), [0, 0], threading.Event()
+    began_s, is_over = time.perf_counter(), threading.Event()
+    share = (0, 0)  # done, total
 
     def update(done: int, total: int) -> None:
-        state[:] = done, total
+        nonlocal share
+        share = done, total
 
     def tick() -> None:
         wait_s = FIRST_S
         while not is_over.wait(wait_s):
-            say(told(what, *state, time.perf_counter() - began_s))
+            say(told(what, *share, time.perf_counter() - began_s))
             wait_s = EVERY_S
 
     ticker = threading.Thread(target=tick, name="countdown", daemon=True)

@@ -24,8 +24,8 @@ from asyncplay.monitor.gauge import Gauge, Sample
 from asyncplay.monitor.snapshot import read
 
 LASTING = {"pool.workers", "learn.samples_per_insert"}  # settings that do not go back and forth
-SETTLE_S = 0.5  # after a change of values, not measured
-BLOCK_S = 1.25
+SETTLE_S = 0.25  # after a change of values, not measured
+BLOCK_S = 0.75
 MOST_S = 60.0  # of a trial, when nothing disturbs it
 LEAST_PAIRS = 8
 EXACT = 0.02  # doubt that needs no more pairs
