@@ -3,11 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-from asyncplay.cli.kinds import MaybeCount, MaybeOptions, MaybeSeed, MaybeVersion
+from asyncplay.cli.kinds import MaybeCount, MaybeOptions, MaybeSeed, MaybeVersion, run_or_latest
 
 
 def evaluate(
-    run: Path,
+    run: Path | None = None,
     *,
     against: str | None = None,
     games: MaybeCount = None,
@@ -22,7 +22,7 @@ def evaluate(
     Parameters
     ----------
     run
-        The folder of the run.
+        The folder of the run; without it, the latest in runs/.
     against
         random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version,
         openspiel:mcts-1000 (boards) or openspiel:ismcts-500 (Blob).
@@ -45,7 +45,7 @@ def evaluate(
     from asyncplay.rating.wording import as_lines
 
     words = {"against": against, "games": games, "simulations": simulations, "version": version, "seed": seed}
-    question = rating.Question.of(run, words, options=option or ())
+    question = rating.Question.of(run_or_latest(run), words, options=option or ())
     figures = run_loop(rating.evaluate(question, partial(bar, every=1)))
     print_lines([dumps(figures)] if json else as_lines(figures))
     return 0

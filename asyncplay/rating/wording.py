@@ -25,7 +25,7 @@ def as_lines(figures: Mapping[str, Any]) -> list[str]:
         f"{figures['score']:+.2f} points a game above the others' mean (95 % interval {low:+.2f} to {high:+.2f})",
         f"{figures['points']:.2f} points a game, the others {figures['points_of_others']:.2f}",
         f"by seat {' '.join(f'{points:.2f}' for points in by_seat)}",
-        f"most points of all {len(by_seat)} players in {figures['wins']:,} games, shared with another in "
+        f"most points of the {len(by_seat)} players in {figures['wins']:,} of {games:,} games, shared with another in "
         f"{figures['draws']:,}",
     ]
     return lines

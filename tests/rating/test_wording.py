@@ -62,7 +62,7 @@ def test_a_match_of_four_has_points_above_the_others_and_no_wins_beside_losses()
         "+0.84 points a game above the others' mean (95 % interval +0.31 to +1.37)",
         "6.11 points a game, the others 5.27",
         "by seat 4.10 7.10 3.70 4.57",
-        "most points of all 4 players in 16 games, shared with another in 37",
+        "most points of the 4 players in 16 of 120 games, shared with another in 37",
     ]
 
 
