@@ -36,11 +36,13 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _books(output: str) -> list[str]:
-    found = re.search(r"issued ([\d,]+) = done ([\d,]+) \+ lost ([\d,]+) \+ outstanding ([\d,]+)", output)
+    found = re.search(
+        r"issued ([\d,]+) = done ([\d,]+)(?: \+ cut short ([\d,]+))? \+ lost ([\d,]+) \+ outstanding ([\d,]+)", output
+    )
     if found is None:
         return ["no books in the summary"]
-    issued, done, lost, outstanding = (int(number.replace(",", "")) for number in found.groups())
-    complaints = [] if issued == done + lost + outstanding else ["the books do not add up"]
+    issued, done, *rest = (int((number or "0").replace(",", "")) for number in found.groups())
+    complaints = [] if issued == done + sum(rest) else ["the books do not add up"]
     return complaints if done > 0 else [*complaints, "nothing was done"]
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from cyclopts import App
 
-from asyncplay.cli.kinds import MaybeLimit, MaybeSeats
+from asyncplay.cli.kinds import MaybeLimit, MaybeSeats, run_or_latest
 from asyncplay.cli.output import print_lines, say
 from asyncplay.errors import AsyncplayError
 
@@ -20,7 +20,9 @@ FORMATS: dict[str, Format] = {".npz": "npz", ".parquet": "parquet"}
 ACTIONS = ("stats", "verify", "export")
 SHOWN_FLAWS = 20
 
-data = App(name="data", help="Look into, check and export the games of a run: asyncplay data RUN stats|verify|export.")
+data = App(
+    name="data", help="Look into, check and export the games of a run: asyncplay data [RUN] stats|verify|export."
+)
 
 
 def in_order(words: list[str]) -> list[str]:
@@ -39,20 +41,20 @@ def in_order(words: list[str]) -> list[str]:
     return ["data", rest[0], run, *rest[1:]]
 
 
-@data.command(usage="Usage: asyncplay data RUN stats [--json]")
-def stats(run: Path, *, json: bool = False) -> int:
+@data.command(usage="Usage: asyncplay data [RUN] stats [--json]")
+def stats(run: Path | None = None, *, json: bool = False) -> int:
     """Games, lengths, ends, win rates by seat with 95 % intervals, versions, games/min over time."""
     from asyncplay.archive.summary import as_lines, summarize
 
-    summary = summarize(run)
+    summary = summarize(run_or_latest(run))
     print_lines([dumps(summary.as_dict())] if json else as_lines(summary))
     if summary.warning:
         say(f"warning: {summary.warning}")
     return 0
 
 
-@data.command(usage="Usage: asyncplay data RUN verify [--repair] [--json]")
-def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
+@data.command(usage="Usage: asyncplay data [RUN] verify [--repair] [--json]")
+def verify(run: Path | None = None, *, repair: bool = False, json: bool = False) -> int:
     """Play every game again and compare; exit status 1 where something is wrong and not repaired.
 
     Parameters
@@ -65,6 +67,7 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
     from asyncplay.archive.verify import verify as replay
     from asyncplay.console.progress import bar
 
+    run = run_or_latest(run)
     with bar("checking") as progress:
         found = replay(run, progress)
     lines = found.flaws[:SHOWN_FLAWS]
@@ -85,9 +88,9 @@ def verify(run: Path, *, repair: bool = False, json: bool = False) -> int:
     return EXIT_DAMAGED if found.flaws and not repair else 0
 
 
-@data.command(usage="Usage: asyncplay data RUN export --out FILE [OPTIONS]")
+@data.command(usage="Usage: asyncplay data [RUN] export --out FILE [OPTIONS]")
 def export(
-    run: Path,
+    run: Path | None = None,
     *,
     out: Path,
     format: Format | None = None,  # noqa: A002  # the option's name
@@ -133,7 +136,9 @@ def export(
     if (chosen := format or FORMATS.get(out.suffix)) is None:
         raise AsyncplayError(f"--out is {out}, must end with .npz or .parquet, or say --format")
     with bar("exporting") as progress:
-        count = write(run, out, GameFilter(first, last, seats, reason, since_s, until_s, limit), progress, chosen)
+        count = write(
+            run_or_latest(run), out, GameFilter(first, last, seats, reason, since_s, until_s, limit), progress, chosen
+        )
     say(f"{count:,} games in {out}")
     return 0
 

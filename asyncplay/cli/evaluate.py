@@ -1,12 +1,13 @@
 """``asyncplay eval``."""
 
+from functools import partial
 from pathlib import Path
 
-from asyncplay.cli.kinds import MaybeCount, MaybeOptions, MaybeSeed, MaybeVersion
+from asyncplay.cli.kinds import MaybeCount, MaybeOptions, MaybeSeed, MaybeVersion, run_or_latest
 
 
 def evaluate(
-    run: Path,
+    run: Path | None = None,
     *,
     against: str | None = None,
     games: MaybeCount = None,
@@ -21,7 +22,7 @@ def evaluate(
     Parameters
     ----------
     run
-        The folder of the run.
+        The folder of the run; without it, the latest in runs/.
     against
         random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version,
         openspiel:mcts-1000 (boards) or openspiel:ismcts-500 (Blob).
@@ -35,10 +36,16 @@ def evaluate(
         An option of the game other than the run's own, such as trump=spades; repeatable. What the network or the
         table does not fit is refused.
     """
-    from asyncplay.cli.tables import show
+    from json import dumps
+
+    from asyncplay.cli.output import print_lines
+    from asyncplay.console.progress import bar
     from asyncplay.engine.loop import run_loop
     from asyncplay.rating import evaluate as rating
+    from asyncplay.rating.wording import as_lines
 
     words = {"against": against, "games": games, "simulations": simulations, "version": version, "seed": seed}
-    question = rating.Question.of(run, words, options=option or ())
-    return show(run_loop(rating.evaluate(question)), as_json=json)
+    question = rating.Question.of(run_or_latest(run), words, options=option or ())
+    figures = run_loop(rating.evaluate(question, partial(bar, every=1)))
+    print_lines([dumps(figures)] if json else as_lines(figures))
+    return 0

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
@@ -59,3 +60,14 @@ Seed = Annotated[int, whole(0, MOST_SEED)]
 MaybeSeed = Annotated[int | None, whole(0, MOST_SEED)]
 Seconds = Annotated[float, real(0.1, 86_400)]
 Milliseconds = Annotated[float, real(0, 60_000)]
+
+
+def run_or_latest(run: Path | None, *, is_running: bool = False) -> Path:
+    """The folder that was named; without one the latest run of runs/, which is then said."""
+    from asyncplay.cli.output import say
+    from asyncplay.rundir.latest import latest_run
+
+    if run is None:
+        run = latest_run(is_running=is_running)
+        say(f"run folder: {run}")
+    return run

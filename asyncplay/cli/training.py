@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -15,7 +16,7 @@ from asyncplay.cli.interrupts import EXIT_INTERRUPTED, Interrupts, held_back
 from asyncplay.cli.output import say
 from asyncplay.config.loading import SHIPPED, Overrides
 from asyncplay.config.sections import Config
-from asyncplay.data import lock
+from asyncplay.data import checkpoint, lock
 from asyncplay.data.files import open_file
 from asyncplay.data.tensorboard import EventFile
 from asyncplay.engine.figures import BatchFigures
@@ -31,9 +32,10 @@ from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
 from asyncplay.rundir import detach, resume
 from asyncplay.rundir.folder import RunFolder
-from asyncplay.rundir.layout import CONFIG, LOG, check_places, read_config
+from asyncplay.rundir.layout import CHECKPOINTS, CONFIG, LOG, check_places, read_config
 from asyncplay.rundir.log import LogFile
 from asyncplay.rundir.resume import Resumed
+from asyncplay.rundir.weights import versions
 
 log = logging.getLogger(__name__)
 
@@ -153,6 +155,8 @@ async def _train(config: Config, folder: Path, past: Resumed | None, log_tail: L
                 service.cancel()
     _sum_up(run, time.perf_counter() - started_s)
     _check_saved(run.folder)
+    for line in what_next(run.folder.path):
+        say(line)
     return EXIT_INTERRUPTED if interrupts.count else 0
 
 
@@ -197,9 +201,11 @@ def _sum_up(run: Method, seconds: float) -> None:
     stats = run.engine.evaluator.stats().since(BatchFigures(), seconds, run.engine.settings)
     for line in run.summary(seconds):
         say(line)
+    cut_short = f" + cut short {books.cut_short:,}" if books.cut_short else ""
     say(
-        f"done {books.done:,} in {seconds:.1f} s: issued {books.issued:,} = done {books.done:,} + lost {books.lost:,}"
-        f" + outstanding {books.outstanding:,}; issued again {books.reissued:,}, set aside {books.set_aside:,}"
+        f"done {books.done:,} in {seconds:.1f} s: issued {books.issued:,} = done {books.done:,}{cut_short}"
+        f" + lost {books.lost:,} + outstanding {books.outstanding:,}; issued again {books.reissued:,}, "
+        f"set aside {books.set_aside:,}"
     )
     if stats.rows:
         say(
@@ -211,6 +217,14 @@ def _sum_up(run: Method, seconds: float) -> None:
             f"rows asked {stats.asked_rows:,}: {stats.extra_share:.1%} extra leaves of a tree; "
             f"{stats.spared_rows:,} more were remembered, {stats.spared_share:.1%} of all wanted"
         )
+
+
+def what_next(folder: Path) -> list[str]:
+    """Commands to paste; a run that has saved nothing can only be reported on."""
+    place = shlex.quote(str(folder))
+    is_saved = bool(versions(folder) or checkpoint.numbers(folder / CHECKPOINTS))
+    commands = [f"eval {place}", f"report {place}", f"train --resume {place}"] if is_saved else [f"report {place}"]
+    return ["next:", *(f"  asyncplay {command}" for command in commands)]
 
 
 def _check_saved(folder: RunFolder) -> None:

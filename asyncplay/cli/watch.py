@@ -5,6 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
+from asyncplay.cli.kinds import run_or_latest
 from asyncplay.cli.output import say
 from asyncplay.errors import AsyncplayError, leaves
 
@@ -12,19 +13,20 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 KEYBOARD, SCREEN = 0, 1
 
 
-def watch(run: Path) -> int:
+def watch(run: Path | None = None) -> int:
     """The live console of a run that goes on in another terminal; leaving it does not stop the run.
 
     Parameters
     ----------
     run
-        The folder of the run.
+        The folder of the run; without it, the latest in runs/ that goes on.
     """
     from asyncplay.engine.loop import run_loop
 
+    folder = run_or_latest(run, is_running=True)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise AsyncplayError(f"watch needs a terminal; `asyncplay tune {run}` does not, nor does {run}/run.log")
-    return run_loop(_show(run))
+        raise AsyncplayError(f"watch needs a terminal; `asyncplay tune {folder}` does not, nor does {folder}/run.log")
+    return run_loop(_show(folder))
 
 
 async def _show(folder: Path) -> int:

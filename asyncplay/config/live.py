@@ -60,10 +60,12 @@ class LiveSettings:
         max_rows: int,
         workers: int | None = None,
         samples_per_insert: float | None = None,
+        asks: bool = True,
         worker_bytes: int = 0,
         free_bytes: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """A run without ``workers`` or ``samples_per_insert`` does not list that key.
+        """A run without ``workers`` or ``samples_per_insert`` does not list that key, one that ``asks`` no network none
+        of its batches.
 
         ``worker_bytes``: memory of one more worker, compared with what ``free_bytes`` returns at that time.
         """
@@ -73,18 +75,21 @@ class LiveSettings:
         if samples_per_insert is not None:
             self._values |= {"learn.samples_per_insert": samples_per_insert}
         self._values["pause"] = 0
+        self._unused = frozenset() if asks else {key for key in self._values if key.startswith("batch.")}
+        self._pretended: dict[str, float | None] | None = None  # while there is a trial
+        self._heeded = self._values  # with what is pretended
         self._worker_bytes, self._free_bytes = worker_bytes, free_bytes
         self._listeners: list[Callable[[], None]] = []
 
     @property
     def pinned_s(self) -> float | None:
         """The pinned batch timeout, None when it is learned."""
-        timeout_ms = self._values["batch.timeout_ms"]
+        timeout_ms = self._heeded["batch.timeout_ms"]
         return None if timeout_ms is None else timeout_ms / 1000
 
     @property
     def max_rows(self) -> int:
-        return int(self._values["batch.max_rows"] or 1)
+        return int(self._heeded["batch.max_rows"] or 1)
 
     @property
     def workers(self) -> int | None:
@@ -99,15 +104,32 @@ class LiveSettings:
     def is_paused(self) -> bool:
         return bool(self._values["pause"])
 
+    @property
+    def is_tried(self) -> bool:
+        """Whether a trial goes back and forth between values."""
+        return self._pretended is not None
+
+    def pretend(self, values: Mapping[str, str] | None) -> None:
+        """Let the run heed these values of its batches in place of those that were set.
+
+        For a trial: {} are the values that were set, None is its end. ``show`` tells what was set all the time.
+        """
+        before, was_tried = self._heeded, self.is_tried
+        self._pretended = None if values is None else {key: self._read(key, text) for key, text in values.items()}
+        self._heeded = self._values | (self._pretended or {})
+        if self._heeded != before or was_tried != self.is_tried:
+            for listener in self._listeners:
+                listener()
+
     def tunables(self) -> list[Tunable]:
         """The settings that this run can change."""
-        return [TUNABLES[key] for key in self._values]
+        return [TUNABLES[key] for key in self._values if key not in self._unused]
 
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 
     def show(self, key: str) -> str:
-        value = self._values[self._tunable(key).key]
+        value = self._values[key] if key in self._unused else self._values[self._tunable(key).key]
         words = {meant: word for word, meant in TUNABLES[key].words.items()}
         return words[value] if value in words else plain_number(value or 0)
 
@@ -118,6 +140,7 @@ class LiveSettings:
     def change(self, key: str, text: str) -> None:
         """Set ``key`` to the value written as ``text``; ConfigError says what is wrong with it."""
         self._values[key] = self._read(key, text)
+        self._heeded = self._values | (self._pretended or {})
         for listener in self._listeners:
             listener()
 
@@ -143,7 +166,8 @@ class LiveSettings:
         return value
 
     def _tunable(self, key: str) -> Tunable:
-        if key not in self._values:
-            known = f"{', '.join(self._values)}{suggestion(key, {name: name for name in self._values})}"
+        if key not in self._values or key in self._unused:
+            keys = [tunable.key for tunable in self.tunables()]
+            known = f"{', '.join(keys)}{suggestion(key, {name: name for name in keys})}"
             raise ConfigError(f"{key} cannot be changed in a run; what can: {known}")
         return TUNABLES[key]

@@ -243,7 +243,7 @@ class CheckpointSettings:
     """When everything is saved. TOML section ``[checkpoint]``; a run's end, a signal and a failure always save."""
 
     every_s: Annotated[float, Ge(0), Le(MOST_S)] = 300.0
-    """Time between two checkpoints; 0 for none by time."""
+    """Time between two checkpoints, the first after 30 s at most; 0 for none by time."""
 
     every_steps: Annotated[int, Ge(0), Le(MOST_STEPS)] = 0
     """Training steps between two checkpoints; 0 for none by steps."""
@@ -280,7 +280,7 @@ class ArenaSettings:
     """Matches while the run goes on. TOML section ``[arena]``."""
 
     every_s: Annotated[float, Ge(0), Le(MOST_S)] = 120.0
-    """Time between two arenas; 0 for none."""
+    """Time between two arenas, the first after 20 s at most; 0 for none."""
 
     games: Annotated[int, Ge(2), Le(1_000_000)] = 40
     """Of each match: against random play, the rule-based player if there is one, the version of the last arena."""

@@ -8,6 +8,8 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
+from statistics import fmean
 
 from rich.color import ColorSystem
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -21,6 +23,7 @@ Line = list[Segment]
 PLAIN, DIM, BOLD = Style(), Style(dim=True), Style(bold=True)
 HEAD, GOOD, BAD, HOT = Style(color="cyan"), Style(color="green"), Style(color="red", bold=True), Style(color="yellow")
 BLOCKS = "▁▂▃▄▅▆▇█"
+WIDE = 50  # times the lowest value, from which on a curve is drawn by logarithms
 SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 
 
@@ -62,6 +65,33 @@ def chart(values: Sequence[float], width: int, height: int) -> list[str]:
     top = max(shown, default=0.0)
     steps = height * len(BLOCKS)
     levels = [max(math.ceil(value / top * steps), 1) if top > 0 else 1 for value in shown]
+    return _columns(levels, height)
+
+
+def curve(values: Sequence[float], width: int, height: int) -> list[str]:
+    """All values across ``width`` cells, from their lowest, an eighth of a cell, to their highest, top line first.
+
+    Few values are steps, many are means. What falls towards 0 by more than WIDE times is drawn by its logarithm.
+    """
+    if not values:
+        return [""] * height
+    if min(values) > 0 and max(values) > WIDE * min(values):
+        values = [math.log(value) for value in values]
+    shown = stretch(values, width)
+    low, span = min(shown), max(shown) - min(shown)
+    steps = height * len(BLOCKS) - 1
+    levels = [1 + (round((value - low) / span * steps) if span > 0 else steps // 2) for value in shown]
+    return _columns(levels, height)
+
+
+def stretch(values: Sequence[float], width: int) -> list[float]:
+    """As many values as there are cells: each repeated, or means of neighbours."""
+    edges = [len(values) * cell / width for cell in range(width + 1)]
+    return [fmean(values[int(first) : max(int(last), int(first) + 1)]) for first, last in pairwise(edges)]
+
+
+def _columns(levels: Sequence[int], height: int) -> list[str]:
+    """Columns of so many eighths of a cell, top line first."""
     return ["".join(_cell(level - below * len(BLOCKS)) for level in levels) for below in reversed(range(height))]
 
 

@@ -9,17 +9,33 @@ AUTO = "auto"
 FIRST_TIMEOUT_MS = 2.0  # where a learned timeout is pinned first
 LEAST_TIMEOUT_MS = 0.25  # below it comes 0
 
-KEYS = {
-    "[ ]": "batch timeout down, up",
-    "a": "batch timeout back to auto",
-    "- +": "max rows of a batch down, up",
-    "w W": "workers fewer, more",
-    "u": "undo the last change",
-    "p": "pause, go on",
-    "c": "checkpoint now",
-    "l": "log panel",
-    "?": "this help",
-}
+
+class Key(NamedTuple):
+    """What a person may type."""
+
+    keys: str
+    hint: str  # on the last line of the screen
+    meaning: str  # on the page of help
+    setting: str = ""  # that a run must have; otherwise the keys do nothing and are not shown
+
+
+KEYS = (
+    Key("[ ]", "[] timeout", "batch timeout down, up", TIMEOUT),
+    Key("- +", "-+ rows", "max rows of a batch down, up", MAX_ROWS),
+    Key("w W", "wW workers", "workers fewer, more", WORKERS),
+    Key("a", "a auto", "batch timeout back to auto", TIMEOUT),
+    Key("u", "u undo", "undo the last change"),
+    Key("p", "p pause", "pause, go on"),
+    Key("c", "c save", "checkpoint now"),
+    Key("l", "l log", "log panel"),
+    Key("?", "? help", "this help"),
+)
+
+
+def known(shot: Snapshot) -> list[Key]:
+    """The keys that do something in this run."""
+    settings = {"", *(tunable.key for tunable in shot.tunables)}
+    return [key for key in KEYS if key.setting in settings]
 
 
 class Request(NamedTuple):

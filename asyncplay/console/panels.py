@@ -2,14 +2,31 @@
 
 from collections.abc import Sequence
 
-from asyncplay.console.ink import BAD, BOLD, DIM, GOOD, HOT, PLAIN, Line, chart, duration, line, short
-from asyncplay.console.layout import Panel
+from asyncplay.console.ink import (
+    BAD,
+    BOLD,
+    DIM,
+    GOOD,
+    HOT,
+    PLAIN,
+    Line,
+    chart,
+    curve,
+    duration,
+    fit,
+    line,
+    short,
+    wrap,
+)
+from asyncplay.console.layout import GAP, Chart, Panel, beside
 from asyncplay.monitor.part import Part, count
-from asyncplay.monitor.snapshot import RESULTS_RANK, Snapshot, WorkerFigures
+from asyncplay.monitor.snapshot import RESULTS_RANK, Curve, Result, Snapshot, WorkerFigures
 
-SIZES_TALL, CELL, RARE = 3, 4, 0.005  # of a histogram's columns: lines, cells across, share that is left out
+SIZES_TALL, SIZES_MORE = 3, 5  # lines of a histogram's columns, and how many more they may be
+CELL, RARE = 4, 0.005  # cells across, and the share that is left out
 HISTOGRAM_RANK = 8
-WIDE, TALL = 60, 5  # from this width on, the chart is this many lines tall
+CURVE_WIDE, CURVE_TALL = 28, 2  # cells and lines that a curve needs, without its caption
+WORDS = {"score": "1 is won, 0 lost", "points": "above the mean of the others'"}
 STATES = {"ready": GOOD, "suspect": BAD, "starting": HOT, "waiting": HOT}
 
 
@@ -36,16 +53,16 @@ def throughput(shot: Snapshot, width: int) -> Panel:
         cells += [(speed.unit, count(speed.units)), (f"{speed.unit}/min", count(speed.units_per_min))]
     if shot.budget is not None:
         cells.append(("left", "?" if shot.budget.eta_s is None else duration(shot.budget.eta_s)))
-    lines = [
-        line((f"{count(speed.per_s)} {speed.name}/s", BOLD), of_limit),
-        *(line((bars, GOOD)) for bars in chart(speed.history, width, TALL if width >= WIDE else 1)),
-        *pairs(width, cells),
-    ]
-    return Panel("throughput", 1, 2, lines)
+
+    def draw(height: int) -> list[Line]:
+        return [line((bars, GOOD)) for bars in chart(speed.history, width, height)]
+
+    lines = [line((f"{count(speed.per_s)} {speed.name}/s", BOLD), of_limit), *draw(1), *pairs(width, cells)]
+    return Panel("throughput", 1, 2, lines, Chart(draw, first=1, tall=1))
 
 
-def figures(part: Part, width: int) -> list[Panel]:
-    """The panel of a part, as its figures are declared: alarms, cells, notes; and a panel for each histogram."""
+def figures(part: Part, curves: Sequence[Curve], width: int) -> list[Panel]:
+    """The panel of a part, as its figures are declared: alarms, cells, notes, curves; and one for each histogram."""
     alarms: list[Line] = []
     cells: list[tuple[str, str]] = []
     notes: list[Line] = []
@@ -64,7 +81,27 @@ def figures(part: Part, width: int) -> list[Panel]:
         elif figure.form is not None:
             label, text = cells.pop()
             cells.append((label, text + figure.form(value)))
-    return [Panel(part.TITLE, part.RANK, part.LEAST, [*alarms, *pairs(width, cells), *notes]), *histograms]
+    lines = [*alarms, *pairs(width, cells), *notes]
+    own = [each for each in curves if each.part == part.NAME]
+    return [Panel(part.TITLE, part.RANK, part.LEAST, lines, drawn(own, width, len(lines))), *histograms]
+
+
+def drawn(curves: Sequence[Curve], width: int, first: int) -> Chart | None:
+    """As many curves as fit side by side, each under a caption; ``first``: the line of its panel where they begin."""
+    shown = [each for each in curves if len(each.values) > 1][: max((width + GAP) // (CURVE_WIDE + GAP), 1)]
+    if not shown:
+        return None
+    wide = (width + GAP) // len(shown) - GAP
+
+    def draw(height: int) -> list[Line]:
+        columns = []
+        for name, values in ((each.name, each.values) for each in shown):
+            caption = short(f"{name} {values[0]:.3g} to {values[-1]:.3g}", wide)
+            bars = [line((text, GOOD)) for text in curve(values, wide, height - 1)]
+            columns.append([fit(content, wide) for content in [line((caption, DIM)), *bars]])
+        return beside(*columns)
+
+    return Chart(draw, first, least=1 + CURVE_TALL)
 
 
 def histogram(label: str, shares: Sequence[tuple[int, float]], width: int) -> Panel:
@@ -73,15 +110,15 @@ def histogram(label: str, shares: Sequence[tuple[int, float]], width: int) -> Pa
     title = f"{label}: {share:.0%} in {edge // 2 + 1:,}-{edge:,}"
     common = [edge.bit_length() for edge, share in shares if share >= RARE]
     edges = [1 << (length - 1) for length in range(min(common), max(common) + 1)][-(width // CELL) :]
-    drawn = chart([dict(shares).get(edge, 0.0) for edge in edges], len(edges), SIZES_TALL)
-    bars = [line(("".join(f"{cell * (CELL - 1)} " for cell in cells), GOOD)) for cells in drawn]
+    values = [dict(shares).get(edge, 0.0) for edge in edges]
+
+    def draw(height: int) -> list[Line]:
+        texts = chart(values, len(edges), height)
+        return [line(("".join(f"{cell * (CELL - 1)} " for cell in cells), GOOD)) for cells in texts]
+
     names = [str(edge) if edge < 1024 else f"{edge // 1024}k" for edge in edges]
-    return Panel(
-        title,
-        HISTOGRAM_RANK,
-        SIZES_TALL + 1,
-        [*bars, line(("".join(f"{name:^{CELL - 1}} " for name in names), DIM))],
-    )
+    lines = [*draw(SIZES_TALL), line(("".join(f"{name:^{CELL - 1}} " for name in names), DIM))]
+    return Panel(title, HISTOGRAM_RANK, SIZES_TALL + 1, lines, Chart(draw, first=0, tall=SIZES_TALL, most=SIZES_MORE))
 
 
 def workers(shot: Snapshot) -> Panel:
@@ -101,16 +138,40 @@ def workers(shot: Snapshot) -> Panel:
 
 
 def results(shot: Snapshot, width: int) -> Panel:
-    """The latest first. Points above the others' have a sign, and a line for the seats."""
-    lines = []
+    """The latest first, with the change since the last measurement; another version than the title's is named. Points
+    above the others' have a sign, and a line for the seats."""
+    curves = [each for each in shot.curves if each.part == "strength"]
+    courses, newest, lines = {each.name: each.values for each in curves}, shot.results[-1], list[Line]()
     for result in reversed(shot.results):
-        form = "+.2f" if result.by_seat else ".3f"
-        between = "" if result.low is None else f" ({result.low:{form}} to {result.high:{form}})"
-        lines.append(line((short(result.name, width - 24) + " ", DIM), (f"{result.value:{form}}", BOLD), between))
+        between = "" if result.low is None else f" ({_figure(result, result.low)} to {_figure(result, result.high)})"
+        values = courses.get(result.name, ())
+        rise = values[-1] - values[-2] if len(values) > 1 else 0.0
+        trend = f" {'▲' if rise > 0 else '▼'}{_figure(result, abs(rise)).removeprefix('+')}" if rise else ""
+        other = f" {result.of}" if result.of != newest.of else ""
+        value = (_figure(result, result.value), BOLD)
+        lines.append(line((short(result.name, width - 24) + " ", DIM), value, between, trend + other))
         if result.by_seat:
             seats = " ".join(f"{points:.1f}" for points in result.by_seat)
             lines.append(line((short(f"  by seat {seats}", width), DIM)))
-    return Panel("strength", RESULTS_RANK, 1, lines)
+    title = ", ".join(filter(None, ("strength", newest.of, newest.unit)))
+    return Panel(title, RESULTS_RANK, 1, lines, drawn(curves, width, len(lines)))
+
+
+def _figure(result: Result, value: float | None) -> str:
+    """A match of two has a score with three digits, one of more has points with a sign; others fall towards 0."""
+    form = "+.2f" if result.by_seat else ".3g" if result.low is None else ".3f"
+    return f"{value:{form}}"
+
+
+def explained(shot: Snapshot, width: int) -> Panel:
+    """What the words on the screen mean."""
+    words = {
+        figure.label: figure.words for part in shot.parts.values() for figure in part.FIGURES.values() if figure.words
+    }
+    words |= {result.unit: WORDS[result.unit] for result in shot.results if result.by_seat or result.low is not None}
+    texts = [wrap(f"{label}: {meaning}", width - 2, 2) for label, meaning in words.items()]
+    lines = [line(f"{'  ' if number else ''}{text}") for wrapped in texts for number, text in enumerate(wrapped)]
+    return Panel("words", 2, 1, lines)
 
 
 def trials(shot: Snapshot, width: int, most: int) -> Panel:

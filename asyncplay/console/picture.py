@@ -7,12 +7,12 @@ from rich.style import Style
 
 from asyncplay.console import panels
 from asyncplay.console.ink import BAD, BOLD, DIM, HOT, Frame, Line, duration, fit, line, short, wrap
-from asyncplay.console.keys import KEYS
+from asyncplay.console.keys import known
 from asyncplay.console.layout import GAP, Panel, beside, column
 from asyncplay.monitor.snapshot import Snapshot
 
 TWO_COLUMNS = 76
-HINT = "[] timeout -+ rows wW workers a auto u undo p pause c save l log ? help q "
+LOG_LINES = 8  # of an opened log that panels leave it in any case, where that is not half of the screen
 HEADLINE = Style(reverse=True)
 
 
@@ -37,7 +37,8 @@ def draw(shot: Snapshot, opened: Opened, columns: int, height: int) -> Frame:
     if opened.said:
         bottom.append(line((short(opened.said, columns), BOLD)))
     leaving = "stop" if opened.is_owner else "leave"
-    hint = HINT + leaving if len(HINT + leaving) <= columns else f"? help  q {leaving}"
+    hint = " ".join([*(key.hint for key in known(shot)), "q", leaving])
+    hint = hint if len(hint) <= columns else f"? help  q {leaving}"
     bottom = [*(bottom or [line()]), line((hint, DIM))]
     middle = _middle(shot, opened, columns, max(height - len(top) - len(bottom), 0))
     return Frame(fit(content, columns) for content in [*top, *middle, *bottom][:height])
@@ -46,30 +47,51 @@ def draw(shot: Snapshot, opened: Opened, columns: int, height: int) -> Frame:
 def _middle(shot: Snapshot, opened: Opened, columns: int, room: int) -> list[Line]:
     """The help, or columns of panels; below them, over the whole width, the latest changes and the opened log."""
     if opened.help:
-        meanings = {**KEYS, "q": "stop and save" if opened.is_owner else "leave; the run goes on"}
-        keys = [line((f"{key:>5}  ", BOLD), meaning) for key, meaning in meanings.items()]
-        keys += [line(), line(("Ctrl-Z suspends, Ctrl-C stops and saves", DIM))]
-        return column([Panel("keys", 1, 1, keys)], columns, room)
+        return _in_columns([[_keys(shot, opened)], [panels.explained(shot, _widths(columns)[-1])]], columns, room)
+    widths = _widths(columns)
+    sides = [_left(shot, widths[0]), _right(shot, widths[-1])]
     below = []
     if shot.trials and room >= 6:
         below.append(panels.trials(shot, columns, 3 if room >= 14 else 1))
     if opened.log and room >= 3:
-        below.append(panels.logged(shot, columns, max(room // 2 - 1, 1)))
-    lines = column(below, columns, sum(len(panel.lines) + 1 for panel in below)) if below else []
-    room -= len(lines)
-    if columns < TWO_COLUMNS:
-        return [*column([*_left(shot, columns), *_right(shot, columns)], columns, room), *lines]
+        wanted = max(sum(panel.wanted for panel in side) for side in sides)
+        spare = room - wanted - 1 - sum(panel.wanted for panel in below)
+        half = max(room // 2 - 1, 1)
+        below.append(panels.logged(shot, columns, max(min(half, LOG_LINES), min(half, spare))))
+    lines = column(below, columns, sum(panel.wanted for panel in below)) if below else []
+    return [*_in_columns(sides, columns, room - len(lines)), *lines]
+
+
+def _in_columns(sides: list[list[Panel]], columns: int, room: int) -> list[Line]:
+    """Side by side, or one below the other where the screen is narrow."""
+    widths = _widths(columns)
+    if len(widths) == 1:
+        return column([panel for side in sides for panel in side], columns, room)
+    return beside(*(column(side, width, room) for side, width in zip(sides, widths, strict=True)))
+
+
+def _widths(columns: int) -> list[int]:
     right = (columns - GAP) // 2
-    left = columns - GAP - right
-    return [*beside(column(_left(shot, left), left, room), column(_right(shot, right), right, room)), *lines]
+    return [columns] if columns < TWO_COLUMNS else [columns - GAP - right, right]
+
+
+def _keys(shot: Snapshot, opened: Opened) -> Panel:
+    meanings = [(key.keys, key.meaning) for key in known(shot)]
+    meanings.append(("q", "stop and save" if opened.is_owner else "leave; the run goes on"))
+    lines = [line((f"{keys:>5}  ", BOLD), meaning) for keys, meaning in meanings]
+    return Panel("keys", 1, 1, [*lines, line(), line(("Ctrl-Z suspends, Ctrl-C stops and saves", DIM))])
 
 
 def _left(shot: Snapshot, width: int) -> list[Panel]:
-    drawn = [panel for part in shot.parts.values() if part.IS_LEFT for panel in panels.figures(part, width)]
-    return sorted([panels.throughput(shot, width), *drawn], key=attrgetter("rank"))
+    return sorted([panels.throughput(shot, width), *_parts(shot, width, is_left=True)], key=attrgetter("rank"))
 
 
 def _right(shot: Snapshot, width: int) -> list[Panel]:
-    drawn = [panel for part in shot.parts.values() if not part.IS_LEFT for panel in panels.figures(part, width)]
     results = [panels.results(shot, width)] if shot.results else []
-    return sorted([*drawn, panels.workers(shot), *results], key=attrgetter("rank"))
+    drawn = [*_parts(shot, width, is_left=False), panels.workers(shot), *results]
+    return sorted(drawn, key=attrgetter("rank"))
+
+
+def _parts(shot: Snapshot, width: int, *, is_left: bool) -> list[Panel]:
+    parts = [part for part in shot.parts.values() if part.IS_LEFT is is_left]
+    return [panel for part in parts for panel in panels.figures(part, shot.curves, width)]

@@ -107,7 +107,8 @@ def difference(before: Sequence[str], after: Sequence[str]) -> str:
 
 
 def _line(number: int, text: str) -> str:
-    return f"\x1b[{number + 1};1H{text}\x1b[0m\x1b[K"
+    """Clear the line first: after its last cell the cursor is still on that cell, and clearing would erase it."""
+    return f"\x1b[{number + 1};1H\x1b[K{text}\x1b[0m"
 
 
 class _Reader:

@@ -110,7 +110,7 @@ class Engine:
         self.work.close()
 
     def halt(self) -> None:
-        """End now; what is under way is counted as lost."""
+        """End now; what is under way is cut short."""
         self._halt.set()
 
     async def run(self) -> None:
@@ -121,6 +121,7 @@ class Engine:
                 services.append(group.create_task(self.recorder.run()))
             ends = [group.create_task(self.work.settled.wait()), group.create_task(self._halt.wait())]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            self.ledger.end()
             await self.supervisor.stop()
             for task in [*services, *ends]:
                 task.cancel()

@@ -254,7 +254,10 @@ class Evaluator:
         self._free_at_s = self._lane.last_finish_s + sum(self._in_flight)  # whatever was expected of this batch
         self._restart_waiting(now_s)
         foreign_s = self._lane.all_busy_s - self._lane.busy_s(self)
-        self._tuner.completed(now_s - foreign_s, n_rows, seconds)
+        if self._settings.pinned_s is None:
+            self._tuner.completed(now_s - foreign_s, n_rows, seconds)
+        else:
+            self._tuner.measured(n_rows, seconds)
 
     def _deliver(self, parts: list[_Part], estimates: Estimates) -> None:
         row = action = 0
@@ -286,7 +289,9 @@ class Evaluator:
         self._waited_row_s, self._since_s = 0.0, now_s
 
     def _settings_changed(self) -> None:
-        self._tuner.reset()
+        """A trial goes back and forth every second: what is learned in its blocks is kept until its end."""
+        if not self._settings.is_tried:
+            self._tuner.reset()
         self.wake()
 
 

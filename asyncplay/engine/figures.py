@@ -38,21 +38,30 @@ class BatchFigures(Part):
     histogram: Annotated[tuple[tuple[int, float], ...], Figure("histogram", "rows", "rows a batch")] = ()
     """Share of the batches by octave of their rows."""
 
-    wait_p50_ms: Annotated[float, Figure("gauge", "ms", "wait p50", "{:.2f} ms".format, line="wait p50 {:.2f} ms")] = (
-        0.0
-    )
+    wait_p50_ms: Annotated[
+        float,
+        Figure(
+            "gauge", "ms", "wait p50", "{:.2f} ms".format, "wait p50 {:.2f} ms", words="half of all queries wait less"
+        ),
+    ] = 0.0
     """Median time from a query's arrival to its launch."""
 
     wait_p95_ms: Annotated[float, Figure("gauge", "ms", "p95", "{:.2f} ms".format)] = 0.0
     """Time from arrival to launch that 95 % of the queries do not exceed."""
 
-    fixed_ms: Annotated[float, Figure("gauge", "ms", "a", "{:.2f} ms".format)] = 0.0
+    fixed_ms: Annotated[
+        float, Figure("gauge", "ms", "a", "{:.2f} ms".format, words="time of a batch, whatever its size")
+    ] = 0.0
     """a of the fitted service time a + b n of a batch of n rows."""
 
-    per_row_us: Annotated[float, Figure("gauge", "us", "b", "{:.2f} us".format)] = 0.0
+    per_row_us: Annotated[
+        float, Figure("gauge", "us", "b", "{:.2f} us".format, words="time that each of its rows adds")
+    ] = 0.0
     """b of the fitted service time."""
 
-    linger: Annotated[str, Figure("text", "", "linger", str, line="linger {}")] = ""
+    linger: Annotated[
+        str, Figure("text", "", "linger", str, "linger {}", words="what an idle device waits for before it fires")
+    ] = ""
     """The tuner's arm in force; "pinned" under a user's timeout."""
 
     why: Annotated[str, Figure("note", "")] = ""
@@ -61,7 +70,10 @@ class BatchFigures(Part):
     queued_rows: Annotated[int, Figure("gauge", "rows", "queued", count)] = 0
     """Rows that wait for a batch."""
 
-    device_share: Annotated[float, Figure("gauge", "share", "device busy", "{:.0%}".format)] = 0.0
+    device_share: Annotated[
+        float,
+        Figure("gauge", "share", "device answers", "{:.0%}".format, words="share of the time that it computes batches"),
+    ] = 0.0
     """Share of the time in which the device computes these batches."""
 
     timeout: Annotated[str, Figure("text", "ms", "timeout", str)] = ""

@@ -18,7 +18,8 @@ class Arm(enum.Enum):
     INTEGRAL  Until the queued rows have together waited 4 a since the device fell idle. Best where
               thinking varies and takes less than a: 1.01 to 1.3 of NONE. (Waiting 1 a gets between a
               quarter and two thirds of that gain.)
-    HALF      Until half of the live slots have asked, and never more than half at once. Slots that think
+    HALF      Until half of what will be asked is there, and never more than half at once, both in rows: a slot
+              may ask for hundreds, and cutting its rows in two would let it wait for both batches. Slots that think
               equally long move in lock-step, and two cohorts keep device and thinkers busy together: 1.0
               to 1.2 of NONE and 1.02 to 1.14 of ALL where thinking takes longer than a. It also parts a
               crowd that ALL has driven together and that no other arm would part again.
@@ -74,7 +75,7 @@ def rows_due(view: QueueView, rule: Rule) -> int:
     rows = min(view.rows, rule.max_rows)
     if rows == rule.max_rows or rule.pinned_s is not None or rule.arm is not Arm.HALF:
         return rows
-    return min(rows, (rows + view.thinking + 1) // 2)
+    return min(rows, math.ceil((rows + view.thinking * view.rows_per_slot) / 2))
 
 
 def _linger_s(view: QueueView, rule: Rule) -> float:

@@ -1,8 +1,9 @@
 """The books of work: what was issued, what came back, what was lost and issued again.
 
-A unit is numbered once and for all. At any moment ``issued == done + lost + outstanding``, and every unit
-lost is either issued again or, after it took part in the death of three workers, quarantined. When nothing is
-outstanding and nothing waits, ``done + quarantined`` is the number of units asked for.
+A unit is numbered once and for all. At any moment ``issued == done + lost + outstanding``, at the end of a run, when
+what is under way is cut short, ``issued == done + lost + cut_short``; and every unit lost is either issued again or,
+after it took part in the death of three workers, quarantined. When nothing is outstanding and nothing waits,
+``done + quarantined`` is the number of units asked for.
 """
 
 import math
@@ -38,10 +39,11 @@ class Books:
     lost: int = 0
     reissued: int = 0
     set_aside: int = 0  # quarantined
+    cut_short: int = 0  # under way when the run ended
 
     @property
     def outstanding(self) -> int:
-        return self.issued - self.done - self.lost
+        return self.issued - self.done - self.lost - self.cut_short
 
 
 @dataclass(slots=True)
@@ -75,6 +77,7 @@ class Ledger:
         self._open: dict[int, _Open] = {}
         self._of: dict[int, dict[int, _Open]] = {}  # by worker: its open jobs
         self._tester: int | None = None
+        self._is_ended = False
 
     def restore(self, done: NDArray[np.int64]) -> None:
         """Go on where these units, ascending, are done: what is missing between them is issued first."""
@@ -130,6 +133,10 @@ class Ledger:
     def close(self, extra: int = 0) -> None:
         """Issue nothing new from now on but ``extra`` units; what was issued is still owed."""
         self._total = self._next_unit + extra
+
+    def end(self) -> None:
+        """The run is over: what does not come back from now on is cut short, not lost."""
+        self._is_ended = True
 
     def piece(self, worker: int, job: int) -> Piece:
         """The units of a job that this worker has under way."""
@@ -294,7 +301,10 @@ class Ledger:
                 else:
                     self.quarantine.append(piece)
                     self.books.set_aside += piece.size
-        self.books.lost += len(left)
+        if self._is_ended:
+            self.books.cut_short += len(left)
+        else:
+            self.books.lost += len(left)
         job.worker, job.is_in = NO_WORKER, np.ones_like(job.is_in)
         self._close(number, job, len(left))
         return len(left)

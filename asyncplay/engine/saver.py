@@ -13,6 +13,8 @@ from asyncplay.rundir.layout import CHECKPOINTS
 
 log = logging.getLogger(__name__)
 
+FIRST_S = 30.0  # to the first checkpoint, if they are made by time: a run killed in its first minutes keeps something
+
 
 class Saver:
     """Writes checkpoints off the loop.
@@ -49,11 +51,13 @@ class Saver:
             self.request()
 
     async def run(self) -> None:
+        wait_s = min(self._settings.every_s, FIRST_S)
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._settings.every_s or None):
+                async with asyncio.timeout(wait_s or None):
                     await self._asked.wait()
             await self.save()
+            wait_s = self._settings.every_s
 
     async def save(self) -> None:
         """Save now and return when it is on disk, or the log says why not."""

@@ -113,6 +113,7 @@ class Member:
         self.has_work, self.thinking, self.heard_s = has_work, 1, 0.0
         self.told = 0  # jobs and answers it was sent
         self.rows = self.units = 0
+        self._waited_s, self._waits_since_s = 0.0, math.inf
         self.is_leaving = False
         self.leave_by_s = math.inf  # killed if it has not left by then
         self.cause = ""  # what it said or what we did, if that explains its end
@@ -138,7 +139,17 @@ class Member:
             for frame in frames(message):
                 self.link.send(frame)
 
+    def waited_s(self, now_s: float) -> float:
+        """How long it has had nothing to think about, because all its games waited for answers."""
+        return self._waited_s + max(now_s - self._waits_since_s, 0.0)
+
+    def asked(self, ask: Ask, now_s: float) -> None:
+        self.thinking = ask.thinking
+        if not ask.thinking:
+            self._waits_since_s = min(self._waits_since_s, now_s)
+
     def answer(self, ask: Ask, answer: Answer, now_s: float) -> None:
+        self._waited_s, self._waits_since_s = self.waited_s(now_s), math.inf
         if self.phase is not Phase.GONE:
             self.thinking += ask.slots
             self.told += 1
@@ -146,15 +157,16 @@ class Member:
             self.send(answer, now_s)
 
     def order(self, job: Job, now_s: float) -> None:
+        self._waited_s, self._waits_since_s = self.waited_s(now_s), math.inf
         self.thinking = max(self.thinking, 1) if self.has_work else 1
         self.has_work = True
         self.told += 1
         self.send(job, now_s)
 
-    def idled(self, idle: Idle) -> None:
+    def idled(self, idle: Idle, now_s: float) -> None:
         """Believe it, unless it spoke before it had our last word: then it thinks again, and may stop in the middle."""
         if idle.heard == self.told:
-            self.thinking = 0
+            self.thinking, self._waits_since_s = 0, min(self._waits_since_s, now_s)
 
 
 @dataclass(slots=True)
@@ -170,6 +182,7 @@ class _Post:
     is_wanted: bool = True
     past_rows: int = 0  # of those that filled it before
     past_units: int = 0
+    past_waited_s: float = 0.0
 
     @property
     def is_vacant(self) -> bool:
@@ -290,12 +303,20 @@ class Supervisor:
         found = []
         for post in self._posts.values():
             member, state = post.member, "waiting" if post.is_wanted else "left"
-            pid, rows, units = 0, post.past_rows, post.past_units
+            pid, rows, units, waited_s = 0, post.past_rows, post.past_units, post.past_waited_s
             if member is not None:
                 state, pid = member.phase.value, member.pid
                 rows, units = rows + member.rows, units + member.units
+                waited_s += member.waited_s(self.clock())
             figures = WorkerFigures(
-                post.number, state, pid, units, restarts=post.restarts, reason=post.reason, rows=rows
+                post.number,
+                state,
+                pid,
+                units,
+                restarts=post.restarts,
+                reason=post.reason,
+                rows=rows,
+                waited_s=waited_s,
             )
             found.append(figures)
         return found
@@ -394,11 +415,11 @@ class Supervisor:
                 member.silence_limit.observe(now_s - member.heard_s)
                 self._stale.add(member)
             if isinstance(message, Idle):
-                member.idled(message)
+                member.idled(message, now_s)
                 self.listener.idle()
             elif not isinstance(message, MessagePart):
                 if isinstance(message, Ask):
-                    member.thinking = message.thinking
+                    member.asked(message, now_s)
                 self.listener.heard(member, message, now_s)
         member.heard_s = max(member.heard_s, now_s)
 
@@ -424,6 +445,7 @@ class Supervisor:
         post, patience, now_s = self._posts[member.number], self.patience, self.clock()
         post.member = None
         post.past_rows, post.past_units = post.past_rows + member.rows, post.past_units + member.units
+        post.past_waited_s += member.waited_s(self.clock())
         self._past_joined += member.joiner.joined
         if member.link is not None:
             self._ended.append(member.link)

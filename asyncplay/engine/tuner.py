@@ -213,6 +213,10 @@ class Tuner:
         if is_full or lost_s > LOST_BATCHES * self._batch_s + LOST_SHARE * elapsed_s:
             self._end_trial(self._trial, now_s, lost_s)
 
+    def measured(self, rows: int, service_s: float) -> None:
+        """Count one batch that no arm has gathered: it tells what a batch costs and nothing else."""
+        self._fit.observe(rows, service_s)
+
     def _close_window(self, now_s: float) -> None:
         """Count a window of the held arm, and begin a trial if one is due."""
         self._window_s = self._meter.elapsed_s(now_s)
@@ -262,6 +266,9 @@ class Lockstep:
     arm, fixed_s, per_row_s = Arm.ALL, math.inf, 0.0
 
     def completed(self, now_s: float, rows: int, service_s: float) -> None:
+        """Nothing is learned."""
+
+    def measured(self, rows: int, service_s: float) -> None:
         """Nothing is learned."""
 
     def reset(self) -> None:

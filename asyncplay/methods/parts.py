@@ -1,7 +1,10 @@
 """Pieces of a run that follow from its configuration alone."""
 
+import logging
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from asyncplay import machine
@@ -17,11 +20,14 @@ from asyncplay.machine import usable_cores
 from asyncplay.methods.limits import ByteLimits, byte_limits
 from asyncplay.methods.roles import ROLES, be_worker
 from asyncplay.methods.sizes import WORKER_BYTES
+from asyncplay.monitor.countdown import countdown
 from asyncplay.pools.inline import InlinePool
 from asyncplay.pools.link import Pool
 from asyncplay.pools.local import LocalPool
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.worker.core import Worker
+
+log = logging.getLogger(__name__)
 
 
 def make_pool(kind: str) -> Pool:
@@ -33,20 +39,40 @@ def make_pool(kind: str) -> Pool:
     return LocalPool(be_worker)
 
 
+@contextmanager
+def compiling(what: str, say: Callable[[str], None]) -> Iterator[Callable[[int, int, str], None]]:
+    """Say how far the compiling of kernels is where it takes long, and log each of them."""
+    say(f"compiling the kernels {what}, unless they are in the cache")
+    with countdown(f"compiling the kernels {what}", say) as progress:
+
+        def told(done: int, total: int, name: str) -> None:
+            log.info("kernels %d of %d %s", done, total, name)
+            progress(done, total)
+
+        yield told
+
+
 def n_workers(config: Config) -> int:
     return config.pool.workers or usable_cores()
 
 
 def live_settings(
-    config: Config, workers: int | None = None, *, learns: bool = False, worker_bytes: int = WORKER_BYTES
+    config: Config,
+    workers: int | None = None,
+    *,
+    learns: bool = False,
+    asks: bool = True,
+    worker_bytes: int = WORKER_BYTES,
 ) -> LiveSettings:
-    """``workers``: if the run begins with another number than the configuration says; ``worker_bytes``: of one more."""
+    """``workers``: if the run begins with another number than the configuration says; ``asks``: whether they ask a
+    network; ``worker_bytes``: of one worker more."""
     timeout_ms = config.batch.timeout_ms
     return LiveSettings(
         timeout_ms=None if isinstance(timeout_ms, str) else timeout_ms,
         max_rows=config.batch.max_rows,
         workers=workers or n_workers(config),
         samples_per_insert=config.learn.samples_per_insert if learns else None,
+        asks=asks,
         worker_bytes=worker_bytes,
         free_bytes=machine.at_hand,
     )

@@ -2,6 +2,7 @@
 
 from collections import deque
 from itertools import pairwise
+from statistics import fmean
 from typing import NamedTuple
 
 from asyncplay.config.live import LiveSettings
@@ -99,6 +100,7 @@ def strain(samples: list[Sample], settings: LiveSettings) -> Strain:
         is_ready=seconds > STRAIN_S / 2 and now.total > 0,
         disk_held=sum("disk" in sample.figures.holds for sample in samples) / len(samples),
         limiter_held=sum("limiter" in sample.figures.holds for sample in samples) / len(samples),
+        worker_wait=fmean([worker.wait_share for worker in workers(samples, settings)] or [0.0]),
         device=now.device,
         usage=cpu.usage(times[0], times[-1]) if has_usage else None,
     )

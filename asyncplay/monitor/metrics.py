@@ -22,7 +22,6 @@ def metrics(shot: Snapshot) -> dict[str, float]:
                 found |= {f"{part.NAME}/{name}_{entry}": value for entry, value in enumerate(getattr(part, name))}
     found["workers/ready"] = sum(worker.state == "ready" for worker in shot.workers)
     found["workers/restarts"] = sum(worker.restarts for worker in shot.workers)
-    for result in shot.results:  # one series for all earlier versions
-        rival = "vs earlier version" if result.name.startswith("vs version ") else result.name
-        found[f"strength/{rival}"] = result.value
+    for result in shot.results:
+        found[f"strength/{result.series}"] = result.value
     return found

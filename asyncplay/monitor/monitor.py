@@ -38,7 +38,7 @@ class Monitor:
         """``stop`` ends the run soon, with everything saved."""
         self._settings, self._stop, self._note = subject.settings, stop, note
         gauge = Gauge()
-        trials = Trials(gauge, self._keep)
+        trials = Trials(gauge, subject.settings, self._keep)
         self.observer = Observer(subject, gauge, trials, log_tail, clock)
         self.steering = Steering(subject.settings, trials, clock=clock, checkpoint=checkpoint, stop=self.stop)
         self.control = Control(Path(subject.folder), self.observer.snapshot, self.steering, trials)

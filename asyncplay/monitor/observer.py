@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from asyncplay.config.live import LiveSettings
 from asyncplay.monitor import cpu, gauge
+from asyncplay.monitor.courses import Courses
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.gauge import RATE_S, STRAIN_S, TICK_S, Gauge, Sample
 from asyncplay.monitor.log_tail import LogTail
@@ -14,7 +15,7 @@ from asyncplay.monitor.snapshot import Budget, Snapshot, Tuned
 from asyncplay.monitor.trial import Trials
 from asyncplay.monitor.verdict import judge
 
-CPU_SAMPLES = 4  # samples of the run for each one of the machine, which takes longer
+RARE_SAMPLES = 4  # samples of the run for each one of the machine and of the courses, which take longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Observer:
     log_tail: LogTail
     clock: Callable[[], float]
     is_stopping: bool = False
+    _courses: Courses = field(init=False, default_factory=Courses)
     _began_s: float = field(init=False)
     _n_samples: int = field(init=False, default=0)
     _first_units: int = field(init=False)  # that a resumed run had done before it began
@@ -54,9 +56,12 @@ class Observer:
     def sample(self) -> None:
         now_s, figures = self.clock(), self.subject.figures().still()
         pids = [os.getpid(), *(worker.pid for worker in figures.workers if worker.pid)]
-        times = cpu.sample(pids, now_s) if self._n_samples % CPU_SAMPLES == 0 else None
+        is_rare = self._n_samples % RARE_SAMPLES == 0
         self._n_samples += 1
-        self.gauge.add(Sample(now_s, figures, times))
+        has_times = is_rare or self.trials.is_open  # its blocks are short
+        self.gauge.add(Sample(now_s, figures, cpu.sample(pids, now_s) if has_times else None))
+        if is_rare:
+            self._courses.add(gauge.parts(self.gauge.since(RATE_S), self.subject.settings), figures.results)
         is_complete = all(worker.state in ("ready", "suspect", "left") for worker in figures.workers)
         self.trials.sampled(now_s, is_complete and not self.subject.settings.is_paused)
 
@@ -78,6 +83,7 @@ class Observer:
             parts=gauge.parts(samples, settings),
             workers=gauge.workers(samples, settings),
             results=figures.results,
+            curves=self._courses.curves(),
             budget=self._budget(figures, elapsed_s),
             event=self.log_tail.event,
             trials=tuple(map(str, self.trials.all())),

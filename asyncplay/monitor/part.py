@@ -43,6 +43,8 @@ class Figure(NamedTuple):
     line: str = ""  # format on the plain line, of this value and of all figures by name; empty: not on it
     plot: Plot | None = None
     hides_zero: bool = False  # in the panel and on the plain line
+    has_curve: bool = False  # in the console
+    words: str = ""  # that explain the label on the console's page of help
 
 
 class Part:

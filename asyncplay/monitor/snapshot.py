@@ -13,7 +13,7 @@ from asyncplay.errors import WireError
 from asyncplay.monitor.part import Figure, Part, per_s, ranked
 from asyncplay.monitor.verdict import Verdict
 
-HISTORY = 240  # values of throughput kept, one a second
+HISTORY = 240  # values of throughput kept, one a second, and of any other curve
 LOG_LINES = 50
 RESULTS_RANK = 6  # of the results among the parts of a run
 
@@ -44,6 +44,22 @@ class Result:
     low: float | None
     high: float | None
     by_seat: tuple[float, ...] = ()  # where the value is points above the others': the mean points at each seat
+    unit: str = ""
+    of: str = ""  # what was measured: "version 33"
+
+    @property
+    def series(self) -> str:
+        """The name under which it is compared with earlier ones: one for all earlier versions."""
+        return "vs earlier version" if self.name.startswith("vs version ") else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What became of a figure since this process began."""
+
+    part: str  # the part that it belongs to, or "strength"
+    name: str  # "policy loss", "vs rules"
+    values: tuple[float, ...]  # latest last, at most HISTORY: means of equal stretches where there were more
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +115,7 @@ class WorkerFigures(Part):
     """Units of work done, games or others."""
 
     rows_per_s: Annotated[float, Figure("gauge", "rows/s")] = 0.0
-    """Rows answered to it a second."""
+    """Rows answered to it a second; of a tabular run, nodes visited."""
 
     restarts: Annotated[int, Figure("counter", "restarts")] = 0
     """Processes that ended before their time."""
@@ -107,10 +123,18 @@ class WorkerFigures(Part):
     reason: Annotated[str, Figure("text", "")] = ""
     """Why the last of them ended."""
 
-    rows: int = 0  # answered
+    wait_share: Annotated[float, Figure("gauge", "share")] = 0.0
+    """Share of the time in which all its games wait for answers and it has nothing to think about."""
+
+    rows: int = 0  # answered, or nodes visited
+    waited_s: float = 0.0  # with nothing to think about
 
     def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
-        return replace(self, rows_per_s=per_s(then.rows, self.rows, seconds))
+        return replace(
+            self,
+            rows_per_s=per_s(then.rows, self.rows, seconds),
+            wait_share=min(per_s(then.waited_s, self.waited_s, seconds), 1.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +151,7 @@ class Snapshot:
     parts: Mapping[str, Part]  # by name; what does not apply to this kind of run is not there
     workers: tuple[WorkerFigures, ...]
     results: tuple[Result, ...]
+    curves: tuple[Curve, ...]
     budget: Budget | None
     event: PinnedEvent | None
     trials: tuple[str, ...]  # ready to show, newest last; one that is open says so

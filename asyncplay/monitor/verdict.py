@@ -2,7 +2,8 @@
 
 A slow disk holds play and starves training, so it comes before the limiter; a limiter that holds play leaves the
 device to training, so it comes before the device. A device with cores of its own is judged before other processes on
-ours; one that computes on our cores after them, as they are what slows it.
+ours; one that computes on our cores after them, as they are what slows it. Where nothing is busy and workers wait all
+the same, the run waits between its processes.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ FOREIGN = 0.25  # of the cores taken by others,
 STARVED = 0.2  # and of what we wanted not given,
 WANTING = 0.5  # by a run that wants at least this many cores
 IDLE_TIMER = 0.5  # of the time that a pinned timeout leaves the device idle
+WAITING = 0.35  # of the time that workers have nothing to think about, while neither device nor cores are busy
+FULL = 0.8  # of the cores, from which on more of them would help
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Strain(NamedTuple):
     disk_trouble: str = ""
     commit_lag_s: float = 0.0
     limiter_held: float = 0.0  # play waited for training
+    worker_wait: float = 0.0  # all games of a worker waited for answers, mean of the workers
     device: str = "cpu"  # see Figures
     device_share: float | None = None  # that it was busy, None if the run has none
     training_share: float = 0.0  # of it with training
@@ -55,16 +59,21 @@ def judge(strain: Strain) -> Verdict:
     if not strain.is_ready:
         return Verdict("starting", "", "")
     device_and_others = (_others, _device) if strain.device == "cpu" else (_device, _others)
-    for rule in (_disk, _limiter, *device_and_others, _timer):
+    for rule in (_disk, _limiter, *device_and_others, _timer, _handover):
         if (found := rule(strain)) is not None:
             return found
+    asks, usage = strain.device_share is not None, strain.usage
+    cure = "more pool.workers or more search.games" if asks else "more pool.workers"
+    if usage is not None and usage.own >= FULL * usage.cores:
+        cure = "more cores or fewer search.simulations" if asks else "more cores"
+    return Verdict("worker-bound", ", ".join(_shares(strain)), cure)
+
+
+def _shares(strain: Strain) -> list[str]:
+    """How busy the device and the cores are, as far as there is one and that is known."""
     words = [] if strain.device_share is None else [f"device busy {strain.device_share:.0%} of the time"]
-    cure, usage = "more pool.workers or more search.games", strain.usage
-    if usage is not None:
-        words.append(f"the run uses {usage.own:.1f} of {usage.cores} cores")
-    if usage is not None and usage.own >= 0.8 * usage.cores:
-        cure = "more cores or fewer search.simulations" if strain.device_share is not None else "more cores"
-    return Verdict("worker-bound", ", ".join(words), cure)
+    usage = strain.usage
+    return words if usage is None else [*words, f"the run uses {usage.own:.1f} of {usage.cores} cores"]
 
 
 def _disk(strain: Strain) -> Verdict | None:
@@ -114,3 +123,14 @@ def _timer(strain: Strain) -> Verdict | None:
     figure = f"queries wait {strain.wait_p50_ms:.1f} ms while the device is busy {strain.device_share:.0%} of the time"
     waits_for_timer = strain.wait_p50_ms >= 0.5 * float(strain.timeout) > 0
     return Verdict("timer-bound", figure, "batch.timeout_ms=auto") if waits_for_timer else None
+
+
+def _handover(strain: Strain) -> Verdict | None:
+    """Workers wait while device and cores have time: what is waited for is the way from one process to the other."""
+    if strain.device_share is None or strain.worker_wait < WAITING:
+        return None
+    if strain.usage is not None and strain.usage.own >= FULL * strain.usage.cores:
+        return None
+    figure = ", ".join([f"workers wait {strain.worker_wait:.0%} of the time", *_shares(strain)])
+    sooner = "" if strain.timeout == "0" else ", or batch.timeout_ms=0"
+    return Verdict("waiting between processes", figure, f"more search.games, so that others think meanwhile{sooner}")

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +36,15 @@ SLOW_GAMES_AT_ONCE = 16  # of OpenSpiel, which decides for all games of a worker
 SLOW_BUDGET = 8_000  # rollouts of a decision times games at once: the longer it thinks, the fewer
 
 
+Stage = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+"""``with stage("playing") as progress: ... progress(done, total)``"""
+
+
+def quiet(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
+    """A stage that nobody looks at."""
+    return nullcontext(lambda done, total: None)
+
+
 class Question(NamedTuple):
     """A match: a run's network against an opponent."""
 
@@ -65,12 +75,13 @@ class Brain(NamedTuple):
     weights: Weights
 
 
-async def evaluate(question: Question) -> dict[str, Any]:
+async def evaluate(question: Question, stage: Stage = quiet) -> dict[str, Any]:
     """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
-    that solves by table how far it is from equilibrium."""
+    that solves by table how far it is from equilibrium. ``stage`` shows how far each stage is."""
     if (solving := solved.config_of(question.run)) is not None:
         game_options.require_same(solving, question.options, f"the table of {question.run}")
-        return solved.measure(question.run, solving)
+        with stage("measuring"):
+            return solved.measure(question.run, solving)
     hero = read_brain(question.run, question.version)
     config = game_options.lay_over(hero.config, question.options)
     game = load_game(config)
@@ -82,7 +93,10 @@ async def evaluate(question: Question) -> dict[str, Any]:
     brains = {HERO_MODEL: hero}
     if is_version(question.against):
         brains[RIVAL_MODEL] = read_brain(question.run, int(question.against))
-    await play(match, config, brains)
+    with stage("compiling") as progress:
+        entries.warm(game, lambda done, total, name: progress(done, total))
+    with stage("playing") as match.on_played:
+        await play(match, config, brains)
     result = match.score()
     figures = {
         "run": str(question.run),

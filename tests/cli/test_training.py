@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import re
+import shlex
 import signal
 import socket
 import sys
@@ -159,3 +160,12 @@ async def test_the_suite_notices_a_callback_that_raises(callback_faults):
     await asyncio.sleep(0.01)
     assert len(callback_faults) == 1
     assert "no luck" in callback_faults.pop()
+
+
+def test_the_last_lines_of_a_run_are_commands_to_paste(tmp_path):
+    run = tmp_path / "my run"
+    (run / "weights").mkdir(parents=True)
+    assert training.what_next(run) == ["next:", f"  asyncplay report '{run}'"]
+    (run / "weights" / "000003.safetensors").touch()
+    commands = [shlex.split(line)[1:] for line in training.what_next(run)[1:]]
+    assert commands == [["eval", str(run)], ["report", str(run)], ["train", "--resume", str(run)]]

@@ -56,6 +56,16 @@ def test_the_pace_of_training_can_be_changed_only_where_something_learns():
         settings().change("learn.samples_per_insert", "2.5")
 
 
+def test_a_run_without_a_network_has_no_batches_to_change():
+    live = LiveSettings(timeout_ms=None, max_rows=1024, workers=2, asks=False)
+    assert [tunable.key for tunable in live.tunables()] == ["pool.workers", "pause"]
+    assert (live.pinned_s, live.max_rows, live.show(TIMEOUT)) == (None, 1024, "auto")
+    with pytest.raises(
+        ConfigError, match=r"batch.timeout_ms cannot be changed in a run; what can: pool.workers, pause"
+    ):
+        live.change(TIMEOUT, "2")
+
+
 @pytest.mark.parametrize("text", ["0", "0.001", "9999.999", "10000", "auto"])
 def test_a_timeout_within_its_range_is_taken(text):
     live = settings()

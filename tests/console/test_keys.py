@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import pyte
 import pytest
 from monitor.snapshots import NEURAL
 
-from asyncplay.console.keys import Request, request
-from asyncplay.console.terminal import difference, keys_in
+from asyncplay.console.keys import Request, known, request
+from asyncplay.console.terminal import ENTER, difference, keys_in
 from asyncplay.monitor.snapshot import Tuned
 
 
@@ -58,7 +59,23 @@ def test_arrows_and_function_keys_are_no_keys_of_ours():
 
 
 def test_only_lines_that_changed_are_written():
-    assert difference(["one", "two"], ["one", "TWO"]) == "\x1b[2;1HTWO\x1b[0m\x1b[K"
+    assert difference(["one", "two"], ["one", "TWO"]) == "\x1b[2;1H\x1b[KTWO\x1b[0m"
     assert difference(["one"], ["one"]) == ""
     whole = difference(["one"], ["one", "two"])
-    assert whole.startswith("\x1b[2J\x1b[1;1Hone")
+    assert whole.startswith("\x1b[2J\x1b[1;1H\x1b[Kone")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (100, 30), (140, 45), (200, 60)])
+def test_a_terminal_shows_every_column_of_every_line(columns, rows):
+    """After the last cell of a line the cursor stays on it: what is cleared then is that cell."""
+    screen = pyte.Screen(columns, rows)
+    lines = [f"{number:<{columns - 1}}|" for number in range(rows)]
+    pyte.ByteStream(screen).feed(ENTER + difference([], lines).encode())
+    assert screen.display == lines
+    pyte.ByteStream(screen).feed(difference(lines, lines[::-1]).encode())
+    assert screen.display == lines[::-1]
+
+
+def test_keys_of_settings_that_a_run_does_not_have_are_not_known():
+    assert [key.keys for key in known(shot(workers="2"))] == ["w W", "u", "p", "c", "l", "?"]
+    assert [key.keys for key in known(shot(timeout="auto"))] == ["[ ]", "a", "u", "p", "c", "l", "?"]

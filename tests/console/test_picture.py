@@ -9,14 +9,14 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console
 
-from asyncplay.console.ink import chart, colours_of, duration, wrap
-from asyncplay.console.layout import share_out
+from asyncplay.console.ink import chart, colours_of, curve, duration, wrap
+from asyncplay.console.layout import Chart, grow, share_out
 from asyncplay.console.picture import Opened, draw
 from asyncplay.methods.mccfr.figures import RoundFigures
-from asyncplay.monitor.snapshot import PinnedEvent, Result, WorkerFigures
+from asyncplay.monitor.snapshot import Curve, PinnedEvent, Result, WorkerFigures
 from asyncplay.monitor.verdict import Verdict
 
-SIZES = [(80, 24), (140, 45), (40, 10), (20, 5), (1, 1), (300, 100)]
+SIZES = [(80, 24), (100, 30), (140, 45), (200, 60), (40, 10), (20, 5), (1, 1), (300, 100)]
 CLOSED = Opened()
 
 
@@ -35,7 +35,7 @@ def test_a_picture_has_exactly_the_size_of_the_screen(shot, opened, columns, row
 def test_rows_that_were_remembered_or_only_fill_are_shown_where_there_are_some():
     assert "remembered" not in screen()
     shot = showing(NEURAL, replace(NEURAL.parts["batch"], spared_share=0.45))
-    assert "device busy 72%    remembered 45%" in screen(shot)
+    assert "device answers 72% remembered 45%" in screen(shot)
 
 
 def test_80_by_24_shows_every_panel_and_every_figure():
@@ -59,7 +59,8 @@ def test_80_by_24_shows_every_panel_and_every_figure():
         "limiter steady",
         "workers 1 of 2 ready",
         " 1 suspect  2,551 games  6,146/s 1 died",
-        "random 0.975 (0.930 to 1.000)",
+        "strength, version 17, score",
+        "vs random 0.975 (0.930 to 1.000) ▲0.075",
         "games 5,140        commit lag 35.5 ms",
         "batch.timeout_ms 2 -> 4: +6.1 % rows/s (+-1.2), wait p50 +0.8 ms",
         "worker 1 died: exit 7; a new one starts in 0.1 s",
@@ -70,8 +71,55 @@ def test_80_by_24_shows_every_panel_and_every_figure():
 
 def test_140_by_45_has_room_for_a_tall_chart_and_the_reason_of_a_death():
     shown = screen(columns=140, rows=45).splitlines()
-    assert [line[:4] for line in shown[4:9]] == ["▄▇█ ", "███ ", "███ ", "███ ", "███ "]
+    assert [line[:4] for line in shown[4:7]] == [" ▅█ ", "▃██ ", "███ "]
     assert any("1 died: exit 7" in line for line in shown)
+
+
+TABULAR = replace(
+    SYNTHETIC,
+    parts={"rounds": RoundFigures(120, 1_500_000, 9_000_000, 936, -0.0556)},
+    results=(Result("NashConv", 0.0004, None, None, (), "points"),),
+    curves=(Curve("rounds", "utility", (-0.2, -0.06, -0.0556)), Curve("strength", "NashConv", (0.5, 0.02, 0.0004))),
+    tunables=NEURAL.tunables[2:],
+)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (100, 30), (140, 45), (200, 60)])
+@pytest.mark.parametrize("shot", [NEURAL, TABULAR])
+@pytest.mark.parametrize("log", [(), NEURAL.log, tuple(f"line {number}" for number in range(50))])
+def test_less_than_a_fifth_of_the_lines_is_empty(shot, log, columns, rows):
+    texts = draw(replace(shot, log=log), Opened(log=rows >= 36), columns, rows).texts()
+    assert sum(not text.strip() for text in texts) < rows / 5
+    if columns > 100:
+        for name in (curve.name for curve in shot.curves):
+            assert any(f"{name} " in text and " to " in text for text in texts), name
+
+
+def test_a_curve_goes_from_the_lowest_value_to_the_highest():
+    assert curve([1.0, 2.0], 4, 1) == ["▁▁██"]
+    assert curve([1.0, 3.0, 2.0, 2.0], 2, 1) == ["▄▄"]
+    assert curve([-3.0, -2.0], 2, 2) == [" █", "▁█"]
+    assert curve([1000.0, 10.0, 0.1], 3, 1) == ["█▅▁"]
+    assert curve([5.0], 2, 1) == ["▄▄"]
+    assert curve([], 2, 2) == ["", ""]
+
+
+def test_charts_share_the_lines_that_are_left_and_none_is_drawn_below_its_least():
+    low, tall = Chart(list, 0, tall=0, least=3), Chart(list, 0, tall=4, least=1, most=2)
+    assert grow([low, None, tall], 0) == [0, 0, 0]
+    assert grow([low, None, tall], 2) == [0, 0, 2]
+    assert grow([low, None, tall], 4) == [3, 0, 1]
+    assert grow([low, None, tall], 20) == [18, 0, 2]
+
+
+def test_the_change_of_a_strength_is_told_and_a_result_of_another_version_named():
+    older = Result("vs rules", 0.5, -0.25, 1.25, (6.0, 5.5), "points", "version 20")
+    newer = Result("vs random", 2.5, 1.5, 3.5, (6.0, 5.5), "points", "version 33")
+    shot = replace(SYNTHETIC, results=(older, newer), curves=(Curve("strength", "vs random", (1.0, 3.0, 2.5)),))
+    shown = screen(shot, columns=120)
+    assert "strength, version 33, points" in shown
+    assert "vs random +2.50 (+1.50 to +3.50) ▼0.50" in shown
+    assert "vs rules +0.50 (-0.25 to +1.25) version 20" in shown
 
 
 def test_40_by_10_keeps_the_verdict_the_throughput_and_the_last_error():
@@ -103,12 +151,13 @@ def test_a_simulated_device_is_called_so():
 
 
 def test_a_tabular_run_shows_its_rounds():
-    shot = replace(SYNTHETIC, parts={"rounds": RoundFigures(120, 1_500_000, 9_000_000, 936, -0.0556)})
-    shown = screen(shot)
+    shown = screen(TABULAR)
     assert "pieces 120         iterations 1.50M" in shown
     assert "nodes 9.00M        infosets 936" in shown
     assert "utility -0.0556" in shown
-    assert "timeout" not in "\n".join(shown.splitlines()[:-1])
+    assert "NashConv 0.0004 ▼0.0196" in shown
+    assert "timeout" not in shown
+    assert "wW workers u undo" in shown
 
 
 def test_workers_in_trouble_are_folded_away_last():
@@ -125,6 +174,8 @@ def test_the_log_panel_shows_the_latest_lines_and_help_every_key():
     assert "line 49" not in screen(shot)
     assert "line 49" in screen(shot, Opened(log=True))
     helped = screen(shot, Opened(help=True))
+    for words in ("a: time of a batch", "b: time", "linger: what", "lag: versions", "limiter: who", "score: 1 is won"):
+        assert words in helped
     for keys in ("[ ]  batch timeout", "a  batch timeout back", "- +  max rows", "w W  workers", "u  undo", "p  pause"):
         assert keys in helped
     for keys in ("c  checkpoint", "l  log panel", "?  this help", "q  stop and save"):

@@ -17,7 +17,10 @@ pytestmark = pytest.mark.process
 SCRIPT = str(Path(sys.executable).with_name("asyncplay"))
 LOAD = ["--game.name", "synthetic", "--load.slots", "64", "--workers", "2"]
 ENDLESS_THOUGHT = ["--load.law", "constant", "--load.think-ms", "60000"]
-BOOKS = re.compile(rb"done ([\d,]+) in [\d.]+ s: issued ([\d,]+) = done ([\d,]+) \+ lost ([\d,]+) \+ outstanding 0;")
+BOOKS = re.compile(
+    rb"done ([\d,]+) in [\d.]+ s: issued ([\d,]+) = done ([\d,]+)(?: \+ cut short ([\d,]+))? \+ lost ([\d,]+) "
+    rb"\+ outstanding 0;"
+)
 
 
 class Trained(Desk):
@@ -38,9 +41,9 @@ class Trained(Desk):
         assert b"Traceback" not in self.raw
         found = BOOKS.search(last_words)
         assert found is not None
-        _, issued, done, lost = (int(number.replace(b",", b"")) for number in found.groups())
-        assert issued == done + lost
-        return issued, done, lost
+        _, issued, done, cut_short, lost = (int((number or b"0").replace(b",", b"")) for number in found.groups())
+        assert issued == done + cut_short + lost
+        return issued, done, cut_short + lost
 
 
 @pytest.fixture

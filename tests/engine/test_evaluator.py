@@ -44,10 +44,13 @@ class FixedTuner:
 
     def __init__(self, arm: Arm) -> None:
         self.arm, self.fixed_s, self.per_row_s = arm, FIXED_S, PER_ROW_S
-        self.resets, self.seen = 0, []
+        self.resets, self.seen, self.pinned = 0, [], []
 
     def reset(self) -> None:
         self.resets += 1
+
+    def measured(self, rows: int, service_s: float) -> None:
+        self.pinned.append((rows, service_s))
 
     def completed(self, now_s: float, rows: int, service_s: float) -> None:
         self.seen.append((now_s, rows, service_s))
@@ -613,3 +616,19 @@ def test_a_feature_that_no_encoding_gives_is_refused(wild):
     features[1, 3] = wild
     with pytest.raises(WireError, match="a feature that is no number from -100 to 100"):
         bench.evaluator.submit(0, broken(features=features), lambda answer: None, 0.0)
+
+
+def test_batches_of_a_pinned_timeout_teach_the_tuner_no_arms_and_a_trial_does_not_reset_it():
+    """They were gathered by a timer: as windows of an arm they would tell lies about it."""
+    bench = Bench(timeout_ms=0.0)
+    bench.ask(4)
+    bench.lane.turn()
+    assert (bench.tuner.seen, bench.tuner.pinned) == ([], [(4, 0.002)])
+    before = bench.tuner.resets
+    bench.settings.pretend({})
+    bench.settings.pretend({"batch.timeout_ms": "auto"})
+    bench.ask(4)
+    bench.lane.turn()
+    assert (len(bench.tuner.seen), bench.tuner.resets) == (1, before)
+    bench.settings.pretend(None)
+    assert bench.tuner.resets == before + 1

@@ -131,3 +131,12 @@ def test_half_parts_a_crowd_that_asks_together():
     assert rows_due(crowd, auto(Arm.HALF)) == 16
     assert rows_due(crowd, PINNED._replace(arm=Arm.HALF)) == 31
     assert rows_due(crowd._replace(rows=70), auto(Arm.HALF)) == 64
+
+
+def test_half_of_blocks_is_counted_in_rows():
+    """Two of four slots have asked for 200 rows each: that is half, and neither is cut in two."""
+    blocks = IDLE._replace(rows=400, thinking=2, rows_per_slot=200.0)
+    wide = auto(Arm.HALF)._replace(max_rows=1024)
+    assert seconds_until_due(blocks, wide) == 0.0
+    assert rows_due(blocks, wide) == 400
+    assert rows_due(blocks._replace(rows=600, thinking=1), wide) == 400

@@ -260,3 +260,15 @@ def test_a_unit_that_was_done_elsewhere_counts_as_lost_and_is_not_issued_again()
     ledger.settle(job, 1)
     assert ledger.is_settled
     assert (ledger.books.done, ledger.books.lost) == (1, 1)
+
+
+def test_what_is_under_way_when_the_run_ends_is_cut_short_and_not_lost():
+    ledger = Ledger(None)
+    job, _ = ledger.issue(0, 4)
+    ledger.issue(1, 4)
+    ledger.lose(1)
+    ledger.done(0, job, np.array([1]))
+    ledger.end()
+    ledger.lose(0, is_blamed=False)
+    books = ledger.books
+    assert (books.issued, books.done, books.cut_short, books.lost, books.outstanding) == (8, 1, 3, 4, 0)

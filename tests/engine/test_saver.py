@@ -8,6 +8,7 @@ import pytest
 from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint
+from asyncplay.engine import saver as module
 from asyncplay.engine.saver import Saver
 from asyncplay.rundir.folder import RunFolder
 
@@ -56,6 +57,16 @@ async def test_nothing_is_saved_unless_something_asks_for_it(tmp_path):
         await asyncio.sleep(0)
     assert source.captures == 0
     assert checkpoint.newest(tmp_path / "checkpoints") == (None, [])
+
+
+async def test_the_first_checkpoint_does_not_wait_for_the_interval(tmp_path, monkeypatch):
+    """A run killed in its first five minutes has something to go on from."""
+    monkeypatch.setattr(module, "FIRST_S", 0.01)
+    source = Source()
+    saver = Saver(RunFolder(tmp_path), source.capture, CheckpointSettings(every_s=300))
+    async with running(saver):
+        await written(saver, 1)
+    assert source.captures == 1
 
 
 async def test_a_request_saves_once(tmp_path):

@@ -6,7 +6,7 @@ import asyncplay.methods.figures  # noqa: F401  # every part is known
 from asyncplay.engine.figures import BatchFigures, StoreFigures
 from asyncplay.methods.selfplay.figures import LearnFigures
 from asyncplay.monitor.part import Part
-from asyncplay.monitor.snapshot import Budget, PinnedEvent, Result, Snapshot, Throughput, Tuned, WorkerFigures
+from asyncplay.monitor.snapshot import Budget, Curve, PinnedEvent, Result, Snapshot, Throughput, Tuned, WorkerFigures
 from asyncplay.monitor.verdict import Verdict
 
 
@@ -49,19 +49,29 @@ NEURAL = Snapshot(
         WorkerFigures(0, "ready", 4243, 2_600, 6_200.0, 0, ""),
         WorkerFigures(1, "suspect", 4244, 2_551, 6_145.6, 1, "exit 7"),
     ),
-    results=(Result("random", 0.975, 0.93, 1.0), Result("version 12", 0.61, 0.5, 0.72)),
+    results=(
+        Result("vs random", 0.975, 0.93, 1.0, (), "score", "version 17"),
+        Result("vs version 12", 0.61, 0.5, 0.72, (), "score", "version 17"),
+    ),
+    curves=(
+        Curve("learn", "policy loss", (1.9, 1.5, 1.3, 1.234)),
+        Curve("learn", "value loss", (0.8, 0.7, 0.6, 0.567)),
+        Curve("strength", "vs random", (0.55, 0.9, 0.975)),
+        Curve("strength", "vs earlier version", (0.7, 0.61)),
+    ),
     budget=Budget("games", 5_151, 10_000, 706.0),
     event=PinnedEvent(1_794_830_400.0, "worker 1 died: exit 7; a new one starts in 0.1 s", True),
     trials=("batch.timeout_ms 2 -> 4: +6.1 % rows/s (+-1.2), wait p50 +0.8 ms",),
     tunables=(
         Tuned("batch.timeout_ms", "auto", 0, 10_000, ("auto",), "longest wait of a batch for company; auto learns it"),
         Tuned("batch.max_rows", "1024", 1, 1 << 20, (), "most rows of one network call"),
+        Tuned("pool.workers", "2", 1, 1024, (), "worker processes"),
     ),
     log=("12:00:01 INFO worker 0 is ready", "12:00:01 INFO worker 1 is ready"),
 )
 """Everything that neural self-play shows."""
 
 SYNTHETIC = replace(
-    NEURAL, parts={"batch": NEURAL.parts["batch"]}, results=(), budget=None, event=None, trials=(), log=()
+    NEURAL, parts={"batch": NEURAL.parts["batch"]}, results=(), curves=(), budget=None, event=None, trials=(), log=()
 )
 """What is left where nothing is learned."""

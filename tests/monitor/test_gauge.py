@@ -106,8 +106,8 @@ def test_what_a_run_has_not_got_is_not_shown():
     assert parts.parts([sample(0.0, figures()), sample(1.0, figures())], settings()) == {}
 
 
-def test_steps_have_a_rate_and_utilities_a_mean():
-    rounds = RoundFigures(pieces=2, iterations=10, utilities=deque([-0.05, -0.03]))
+def test_steps_have_a_rate_and_utilities_a_mean_by_iteration():
+    rounds = RoundFigures(pieces=2, iterations=10, utilities=deque([(-0.05, 30), (-0.01, 10)]))
     samples = [sample(at_s, figures(parts=(LearnFigures(steps=int(5 * at_s)), rounds)).still()) for at_s in (0.0, 2.0)]
     rounds.pieces += 1
     shown = parts.parts(samples, settings())

@@ -7,7 +7,7 @@ from asyncplay.monitor.gauge import TICK_S
 from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.monitor import Monitor
 from asyncplay.monitor.observer import Subject
-from asyncplay.monitor.trial import SETTLE_S, WINDOW_S
+from asyncplay.monitor.trial import MOST_S
 
 
 class Rig:
@@ -91,8 +91,8 @@ async def test_a_trial_is_shown_logged_and_kept():
     rig = Rig()
     rig.go(10)
     await rig.monitor.do("set", "batch.timeout_ms=4")
-    assert (await rig.monitor.look()).trials == ("timeout 2 -> 4 ms: measuring",)
-    rig.go(SETTLE_S + WINDOW_S + 1)
+    assert (await rig.monitor.look()).trials == ("timeout 2 -> 4 ms: measuring, 60 s left at most",)
+    rig.go(MOST_S)
     (told,) = (await rig.monitor.look()).trials
     assert told.startswith("timeout 2 -> 4 ms: +0.0 % rows/s (+-")
     assert rig.notes == [("trial", told)]
@@ -109,7 +109,7 @@ async def test_a_trial_waits_for_workers_on_their_way_and_for_the_end_of_a_pause
     rig.go(20)
     assert rig.notes == []
     await rig.monitor.do("pause")
-    rig.go(SETTLE_S + WINDOW_S + 1)
+    rig.go(MOST_S)
     assert len(rig.notes) == 1
 
 

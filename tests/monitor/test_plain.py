@@ -17,7 +17,7 @@ from asyncplay.monitor.snapshot import Result
 def test_a_line_tells_all_that_matters_of_self_play():
     assert plain.line(NEURAL) == (
         "games 5,151  games/min 412  rows/s 12,346  of limit 0.77  mean batch 302  wait p50 1.50 ms  linger integral  "
-        "version 17  loss 1.234+0.567  replay 250,000 x4.0  steady  random 0.975  version 12 0.61  "
+        "version 17  loss 1.234+0.567  replay 250,000 x4.0  steady  vs random 0.975  vs version 12 0.61  "
         "device-bound: device busy 97 % of the time; a smaller net (net.blocks)"
     )
 
@@ -71,7 +71,7 @@ def test_metrics_have_the_names_of_the_snapshot():
     assert found["store/commit_lag_ms"] == 35.5
     assert found["workers/ready"] == 1
     assert found["workers/restarts"] == 1
-    assert found["strength/random"] == 0.975
+    assert found["strength/vs random"] == 0.975
     earlier = metrics(replace(SYNTHETIC, results=(Result("vs version 12", 0.61, 0.5, 0.72),)))
     assert earlier["strength/vs earlier version"] == 0.61
     assert all(isinstance(value, int | float) for value in found.values())

@@ -12,7 +12,7 @@ from asyncplay.monitor.trial import Trials
 class Rig:
     def __init__(self) -> None:
         self.settings, self.gauge, self.done = settings(timeout_ms=2), Gauge(), []
-        self.trials = Trials(self.gauge)
+        self.trials = Trials(self.gauge, self.settings)
         self.steering = Steering(
             self.settings,
             self.trials,

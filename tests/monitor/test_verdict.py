@@ -31,6 +31,14 @@ SPARE = Usage(cores=2, own=0.3, foreign=0.1, waiting=0.0)
         (Strain(device_share=0.2, usage=SPARE), "worker-bound", "0.3 of 2 cores", "more pool.workers"),
         (Strain(usage=ALONE), "worker-bound", "the run uses 1.9 of 2 cores", "more cores"),
         (Strain(), "worker-bound", "", "more pool.workers"),
+        (
+            Strain(device_share=0.6, worker_wait=0.53, usage=Usage(2, 1.5, 0.1, 0.1)),
+            "waiting between processes",
+            "workers wait 53% of the time, device busy 60% of the time, the run uses 1.5 of 2 cores",
+            "batch.timeout_ms=0",
+        ),
+        (Strain(device_share=0.6, worker_wait=0.53, usage=ALONE), "worker-bound", "1.9 of 2 cores", "more cores"),
+        (Strain(device_share=0.6, worker_wait=0.3, usage=SPARE), "worker-bound", "0.3 of 2 cores", "search.games"),
     ],
 )
 def test_each_bottleneck_is_named_with_its_figure_and_its_cure(strain, bound, figure, cure):

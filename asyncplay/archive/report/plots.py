@@ -51,8 +51,10 @@ def line_plot(key: str, lines: Sequence[Line], *, unit: str, nothing: str) -> st
     points = [point for line in lines for point in line.points]
     across = _time_scale([time_s for time_s, _ in points])
     up = fit([value for _, value in points], HEIGHT - BOTTOM, TOP)
-    paths = [_path(line.points, across, up, colour) for colour, line in enumerate(lines)]
-    return _svg(key, [*_frame(across, up, unit), *paths, *_legend([line.name for line in lines])])
+    drawn = _frame(across, up, unit)
+    for colour, line in enumerate(lines):
+        drawn += [_path(line.points, across, up, colour), *_dots(line.points, across, up, colour)]
+    return _svg(key, [*drawn, *_legend([line.name for line in lines])])
 
 
 def mark_plot(key: str, marks: Sequence[Mark], *, unit: str, nothing: str) -> str:
@@ -146,13 +148,27 @@ def _rules(up: Scale, unit: str) -> list[str]:
 
 
 def _path(points: Sequence[Point], across: Scale, up: Scale, colour: int) -> str:
-    steps = [later - earlier for (earlier, _), (later, _) in pairwise(points)]
-    longest = GAP * median(steps) if steps else 0.0
+    """A line that is broken at gaps."""
     words = [
-        f"{'M' if place == 0 or steps[place - 1] > longest else 'L'}{across.place(x):.1f} {up.place(y):.1f}"
-        for place, (x, y) in enumerate(points)
+        f"{'M' if first else 'L'}{across.place(x):.1f} {up.place(y):.1f}"
+        for first, (x, y) in zip(_beginnings(points), points, strict=True)
     ]
     return f'<path class="line c{colour % 6}" d="{"".join(words)}"/>'
+
+
+def _dots(points: Sequence[Point], across: Scale, up: Scale, colour: int) -> list[str]:
+    """The points with a gap on either side, of which a line shows nothing."""
+    begins = _beginnings(points)
+    alone = [point for point, *both in zip(points, begins, [*begins[1:], True], strict=True) if all(both)]
+    places = [(across.place(x), up.place(y)) for x, y in alone]
+    return [f'<circle class="dot c{colour % 6}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places]
+
+
+def _beginnings(points: Sequence[Point]) -> list[bool]:
+    """Whether a line begins anew at each point."""
+    steps = [later - earlier for (earlier, _), (later, _) in pairwise(points)]
+    longest = GAP * median(steps) if steps else 0.0
+    return [True, *(step > longest for step in steps)]
 
 
 def _legend(names: Sequence[str]) -> list[str]:

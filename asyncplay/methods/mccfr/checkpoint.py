@@ -72,7 +72,8 @@ def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
         "next_unit": next_unit,
         "owed": owed,
     }
-    return Checkpoint({**arrays, "utilities": np.array(rounds.stats.utilities)}, state)
+    utilities, weights = np.array(rounds.stats.utilities, np.float64).reshape(-1, 2).T.copy()
+    return Checkpoint({**arrays, "utilities": utilities, "utility_weights": weights}, state)
 
 
 def read(snapshot: Checkpoint) -> TableProgress:
@@ -82,7 +83,12 @@ def read(snapshot: Checkpoint) -> TableProgress:
     state = checkpoint.understand(TabularState, snapshot)
     stats = RoundFigures(**state.counts.model_dump())
     utilities = array_of(snapshot, "utilities", np.float64, None)
-    stats.utilities = deque(utilities.tolist(), maxlen=LATEST_UTILITIES)
+    weights = np.full(utilities.shape, stats.iterations / max(stats.pieces, 1))  # of a run that did not keep them
+    if "utility_weights" in snapshot.arrays:
+        weights = array_of(snapshot, "utility_weights", np.float64, utilities.shape)
+    if weights.min(initial=0.0) < 0.0:
+        raise checkpoint.unfit("a piece has less than no iterations")
+    stats.utilities = deque(zip(utilities.tolist(), weights.tolist(), strict=True), maxlen=LATEST_UTILITIES)
     ends = [0, *(first + count for first, count in state.owed)]
     if any(first < end for (first, _), end in zip(sorted(state.owed), sorted(ends), strict=False)):
         raise checkpoint.unfit("owed iterations overlap")

@@ -17,6 +17,7 @@ class RoundFigures(Part):
     NAME = "rounds"
     TITLE = "rounds"
     RANK = 4
+    IS_LEFT = True
 
     pieces: Annotated[int, Figure("counter", "pieces", "pieces", count)] = 0
     """Pieces of work that came back and were merged."""
@@ -30,8 +31,13 @@ class RoundFigures(Part):
     infosets: Annotated[int, Figure("gauge", "infosets", "infosets", count, line="infosets {:,}")] = 0
     """Infosets of the table that were ever changed."""
 
-    utility: Annotated[float, Figure("gauge", "points", "utility", "{:+.4f}".format)] = 0.0
-    """Utility of the first player, moving average."""
+    utility: Annotated[
+        float,
+        Figure(
+            "gauge", "points", "utility", "{:+.4f}".format, has_curve=True, words="mean of the first player's gains"
+        ),
+    ] = 0.0
+    """Utility of the first player, mean of the iterations of the last 10,000 pieces."""
 
     bytes_in: Annotated[int, Figure("counter", "bytes")] = 0
     """Bytes of changes from workers."""
@@ -41,13 +47,15 @@ class RoundFigures(Part):
 
     rows_in: int = 0  # touched infosets that workers reported
     rows_out: int = 0  # infosets that were sent to workers
-    utilities: deque[float] = field(
+    utilities: deque[tuple[float, float]] = field(
         default_factory=lambda: deque(maxlen=LATEST_UTILITIES)
-    )  # of the first player, by piece
+    )  # of the first player, mean of each piece, and its iterations
 
     @property
     def mean_utility(self) -> float:
-        return sum(self.utilities) / max(len(self.utilities), 1)
+        """By iteration: pieces are of different sizes."""
+        weight = sum(iterations for _, iterations in self.utilities)
+        return sum(utility * iterations for utility, iterations in self.utilities) / max(weight, 1)
 
     def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
         return replace(self, utility=self.mean_utility)

@@ -224,7 +224,8 @@ class Rounds:
             stats.rows_in += sum(len(part.infosets) for part in whole.parts)
             stats.pieces += 1
             stats.infosets = self.table.n_known
-            stats.utilities.append(sum(part.utility for part in whole.parts) / whole.effort.iterations)
+            iterations = whole.effort.iterations
+            stats.utilities.append((sum(part.utility for part in whole.parts) / iterations, iterations))
         self._changes.note(self.table.union([part.infosets for whole in pieces for part in whole.parts]))
         self.latest = pieces[0].effort
         if self.discount is not None and not self._shares:
@@ -249,7 +250,10 @@ class RoundWork(Work):
     def take(self, desk: Desk, member: Member, result: JobResult) -> None:
         if not isinstance(result, Delta):
             raise unwanted(member, result)
-        if self._rounds.take(member.number, self.ledger.piece(member.number, result.job), result):
+        is_whole = self._rounds.take(member.number, self.ledger.piece(member.number, result.job), result)
+        member.rows += result.nodes
+        if is_whole:
+            member.units += result.iterations
             self.ledger.finish(member.number, result.job)
             desk.forget_if_closed(self, result.job)
             member.has_work = False

@@ -27,6 +27,7 @@ from asyncplay.methods.mccfr.messages import TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize, idle_warning
 from asyncplay.methods.mccfr.rounds import ROLE, Most, Rounds, RoundWork
 from asyncplay.methods.sizes import WORKER_BYTES
+from asyncplay.monitor.countdown import countdown
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
 from asyncplay.rundir.folder import RunFolder
@@ -87,12 +88,11 @@ class MccfrRun:
         if found is None and checkpoint.numbers(folder / CHECKPOINTS):
             raise AsyncplayError(f"{folder} holds a run with a checkpoint; `asyncplay train --resume {folder}` goes on")
         game = config.game
-        say(f"compiling the kernels to solve {game.name}, unless they are in the cache")
-        # Once, before workers start: two on a cold cache would both compile.
-        solvable.warm(
-            game.name, game.options, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name)
-        )
-        self.game = solvable.compile_game(config.game.name, config.game.options)
+        with parts.compiling(f"to solve {game.name}", say) as progress:
+            # Once, before workers start: two on a cold cache would both compile.
+            solvable.warm(game.name, game.options, progress)
+        with countdown(f"listing the positions of {game.name}", say):
+            self.game = solvable.compile_game(game.name, game.options)
         # No more workers than iterations of a round or of the run: the others would have nothing to do.
         most = [count for count in (config.solve.batch, config.train.units) if count]
         workers = min([parts.n_workers(config), *most])
@@ -137,10 +137,7 @@ class MccfrRun:
         self.saver.request()
 
     def figures(self) -> Figures:
-        stats = self.rounds.stats
-        results = (
-            () if self.exploitability is None else (Result("NashConv", self.exploitability.nash_conv, None, None),)
-        )
+        stats, measured = self.rounds.stats, self.exploitability
         return Figures(
             name="nodes",
             total=stats.nodes,
@@ -148,7 +145,7 @@ class MccfrRun:
             units=stats.iterations,
             workers=tuple(self.engine.supervisor.stats()),
             parts=(stats,),
-            results=results,
+            results=() if measured is None else (Result("NashConv", measured.nash_conv, None, None, (), "points"),),
             holds=frozenset(self.engine.work.holds),
         )
 
@@ -198,7 +195,9 @@ class MccfrRun:
             parts.make_pool(config.pool.kind),
             RoundWork(assignment, self.rounds),
             workers=workers,
-            settings=parts.live_settings(config, workers, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)),
+            settings=parts.live_settings(
+                config, workers, asks=False, worker_bytes=WORKER_BYTES + memory_needed(self.game, 1)
+            ),
             limits=parts.limits(config),
             patience=parts.patience(config),
             is_lockstep=config.pool.kind == "inline",
@@ -219,6 +218,8 @@ class MccfrRun:
         if self.game.n_histories <= self._config.solve.exact_nodes:
             policy = average_policy(self.game, self.table.values)
             self.exploitability = await asyncio.to_thread(exploitability, self.game, policy)
+            # At once: the figures of the interval come too late for a run's last value.
+            self.measure({"strength/NashConv": self.exploitability.nash_conv})
 
 
 async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:

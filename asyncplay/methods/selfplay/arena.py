@@ -22,6 +22,7 @@ from asyncplay.model.nets import Weights
 from asyncplay.wire.codec import encode
 
 HERO_MODEL, RIVAL_MODEL = 1, 2  # what the two sides of a match are called in asks
+FIRST_S = 20.0  # to the first arena of a run, so that something is seen of its strength in the first minute
 
 
 class Match:
@@ -34,7 +35,7 @@ class Match:
         least = 2 * seats if seats > 2 else seats  # points of a single deal have no interval
         self.games = max(games + -games % seats, least)  # every opening and deal from every seat
         self.work = UnitWork(assignment, Ledger(self.games), finished=self._take, check=self._check)
-        self._seats, self._on_played = seats, on_played
+        self._seats, self.on_played = seats, on_played
         self._outcomes: dict[int, float] = {}  # of the hero, by game
         self._returns: dict[int, Points] = {}  # of all seats, by game
 
@@ -59,8 +60,8 @@ class Match:
     def _take(self, game: Game) -> None:
         self._outcomes[game.unit] = float(game.outcome[game.unit % self._seats])
         self._returns[game.unit] = game.returns
-        if self._on_played is not None:
-            self._on_played(len(self._returns), self.games)
+        if self.on_played is not None:
+            self.on_played(len(self._returns), self.games)
 
 
 def match_assignment(
@@ -105,8 +106,8 @@ class ArenaRecord(NamedTuple):
 class Arena:
     """Plays the newest weights against random play, the rule-based player if any, and the last arena's version.
 
-    Lifetime: ``run`` is one task of the run's group. Order: one match at a time, every ``arena.every_s``. End:
-    cancelled, a match that is under way is dropped.
+    Lifetime: ``run`` is one task of the run's group. Order: one match at a time, every ``arena.every_s``, the first
+    after FIRST_S. End: cancelled, a match that is under way is dropped.
     """
 
     def __init__(
@@ -127,9 +128,11 @@ class Arena:
         self._newest, self._serve, self._on_result = newest, serve, on_result
 
     async def run(self) -> None:
+        every_s = self._config.arena.every_s
+        wait_s = every_s if self.state.results else min(every_s, FIRST_S)
         while True:
-            await asyncio.sleep(self._config.arena.every_s)
-            before, (version, weights) = self.state, self._newest()
+            await asyncio.sleep(wait_s)
+            wait_s, before, (version, weights) = every_s, self.state, self._newest()
             self.state = before._replace(version=version, weights=weights)
             await self._serve(HERO_MODEL, version, weights)
             rivals = {"random": "random"} | ({"rules": "rules"} if self._game.advise is not None else {})

@@ -35,11 +35,13 @@ class LearnFigures(Part):
 
     policy_loss: Annotated[
         float,
-        Figure("gauge", "nats", "policy loss", "{:.3f}".format, line="loss {:.3f}+{value_loss:.3f}", plot=LOSS),
+        Figure("gauge", "nats", "policy loss", "{:.3f}".format, "loss {:.3f}+{value_loss:.3f}", LOSS, has_curve=True),
     ] = 0.0
     """Cross-entropy of the policy."""
 
-    value_loss: Annotated[float, Figure("gauge", "squares", "value loss", "{:.3f}".format, plot=LOSS)] = 0.0
+    value_loss: Annotated[
+        float, Figure("gauge", "squares", "value loss", "{:.3f}".format, plot=LOSS, has_curve=True)
+    ] = 0.0
     """Squared error of the value."""
 
     window_rows: Annotated[
@@ -47,19 +49,33 @@ class LearnFigures(Part):
     ] = 0
     """Examples in the replay window."""
 
-    age_rows: Annotated[float, Figure("gauge", "rows", "age", lambda rows: f"{count(rows)} rows")] = 0.0
+    age_rows: Annotated[
+        float,
+        Figure("gauge", "rows", "age", lambda rows: f"{count(rows)} rows", words="examples newer than a drawn one"),
+    ] = 0.0
     """Mean number of examples that came after a drawn one."""
 
-    version_lag: Annotated[float, Figure("gauge", "versions", "lag", "{:.1f} versions".format)] = 0.0
+    version_lag: Annotated[
+        float,
+        Figure("gauge", "versions", "lag", "{:.1f} versions".format, words="versions since a drawn example was played"),
+    ] = 0.0
     """Mean number of versions since a drawn example was played."""
 
-    samples_per_insert: Annotated[float, Figure("gauge", "samples", "samples/insert", "{:.1f}".format)] = 0.0
+    samples_per_insert: Annotated[
+        float,
+        Figure("gauge", "samples", "samples/insert", "{:.1f}".format, words="how often an example was drawn"),
+    ] = 0.0
     """How often an example was drawn, on average over the run."""
 
-    balance: Annotated[str, Figure("text", "", "limiter", str, line="{}")] = ""
+    balance: Annotated[
+        str,
+        Figure("text", "", "limiter", str, "{}", words="who waits, play or training, to keep samples/insert"),
+    ] = ""
     """Which of play and training waits for the other."""
 
-    device_share: Annotated[float, Figure("gauge", "share", "device trains", "{:.0%}".format)] = 0.0
+    device_share: Annotated[
+        float, Figure("gauge", "share", "device trains", "{:.0%}".format, words="share of the time that it learns")
+    ] = 0.0
     """Share of the time in which the device trains."""
 
     seat_losses: Annotated[

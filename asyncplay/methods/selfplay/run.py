@@ -37,6 +37,7 @@ from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.nets import Weights, snapshot
 from asyncplay.model.nets import build as build_net
+from asyncplay.monitor.countdown import countdown
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
 from asyncplay.rundir.folder import RunFolder
@@ -67,11 +68,11 @@ class SelfplayRun:
         self._is_lockstep, self._is_draining = config.pool.kind == "inline", False
         self.game = load_game(config)
         self.shape, self._facts = net_shape(config, self.game), parts.game_facts(self.game)
-        say(f"compiling the kernels of {self.game.name}, unless they are in the cache")
-        # Once, before workers start: two on a cold cache would both compile.
-        entries.warm(self.game, lambda done, total, name: log.info("kernel %d of %d %s", done, total, name))
+        with shared.compiling(f"of {self.game.name}", say) as progress:
+            entries.warm(self.game, progress)  # once, before workers start: two on a cold cache would both compile
         fresh = snapshot(build_net(self.shape, config.train.seed))
-        self.choice = choose_backend(config, self.shape, fresh, self.game)
+        with countdown("measuring what computes fastest", say):
+            self.choice = choose_backend(config, self.shape, fresh, self.game)
         for line in self.choice.report():
             log.info("backend %s", line)
         say(f"backend {self.choice.best}: {self.choice.rows_per_s:,.0f} rows/s")
@@ -122,6 +123,7 @@ class SelfplayRun:
             say(f"warning: {line}")
         self._games_before = stored.kept.games
         self._shortened = self._unrecorded = 0
+        self._arena_versions: dict[str, int] = {}  # that met each opponent last, since this process began
 
     async def run(self) -> None:
         """Play and learn until the engine ends; everything is saved whatever ended it."""
@@ -164,7 +166,9 @@ class SelfplayRun:
             workers=tuple(self.engine.supervisor.stats()),
             parts=(stats, learning, self.recorder.stats()),
             results=tuple(
-                Result(f"vs {name}", result.score, result.low, result.high, result.points)
+                Result(
+                    f"vs {name}", result.score, result.low, result.high, result.points, result.unit, self._judged(name)
+                )
                 for name, result in self._arena.state.results.items()
             ),
             limit_per_s=self.choice.rows_per_s,
@@ -275,6 +279,8 @@ class SelfplayRun:
             self.engine.dispatcher.move_barrier(work, work.ledger.next_unit + leg_games)
 
     async def _capture(self) -> Checkpoint:
+        """With each checkpoint the weights are saved as a version too, so that others can play them."""
+        await self._save_weights(self.trainer.version, self._latest)
         return self._checkpoint_of(await self.trainer.progress())
 
     def _checkpoint_of(self, trainer: TrainerState) -> Checkpoint:
@@ -320,7 +326,12 @@ class SelfplayRun:
         shape = (self.shape.row_features, self.shape.actions)
         return Endpoint(*shape, backend.launch, is_timed=is_timed, dtype=self.game.feature_dtype)
 
+    def _judged(self, name: str) -> str:
+        """What the last result against an opponent is of; a resumed run knows no more than its last arena."""
+        return f"version {self._arena_versions.get(name, self._arena.state.version)}"
+
     def _note_result(self, name: str, version: int, result: Score) -> None:
+        self._arena_versions[name] = version
         text = f"version {version} against {name}: {result}"
         self._say(f"arena: {text}")
         log.info("arena: %s", text)

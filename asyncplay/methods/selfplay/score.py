@@ -28,6 +28,10 @@ class Score(NamedTuple):
     points: tuple[float, ...] = ()  # more than two seats: the hero's mean points, by the seat it had
     others: float = 0.0  # and those of the other seats
 
+    @property
+    def unit(self) -> str:
+        return "points" if self.points else "score"
+
     def __str__(self) -> str:
         if not self.points:
             return f"{self.score:.3f} ({self.low:.3f} to {self.high:.3f}, {self.games} games)"

@@ -102,3 +102,13 @@ def test_every_plot_is_well_formed(points, name):
     clean = "".join(letter for letter in name if letter.isprintable())
     parsed(line_plot("x", [Line(clean, sorted(points))], unit=clean, nothing="none"))
     parsed(bar_plot("x", [Bar(clean, value) for _, value in points], unit=clean, nothing="none"))
+
+
+def test_points_that_no_line_joins_are_dots():
+    """A run so short that each figure was recorded once has dots to show, not blank plots."""
+    once = parsed(line_plot("loss", [Line("policy", [(5.0, 1.2)]), Line("value", [(5.0, 0.3)])], unit="", nothing=""))
+    assert len(once.findall("circle")) == 2
+    stretch = [(float(second), 1.0) for second in range(20)]
+    apart = parsed(line_plot("loss", [Line("policy", [*stretch, (500.0, 1.0)])], unit="", nothing=""))
+    assert len(apart.findall("circle")) == 1
+    assert parsed(line_plot("loss", [Line("policy", stretch)], unit="", nothing="")).findall("circle") == []

@@ -108,6 +108,12 @@ def test_the_counter_is_exactly_what_was_asked_for_and_what_the_workers_report(r
     run, _ = solve(small(units=1009, workers=3, solve={"rounds": rounds}), tmp_path / "run")
     books = run.engine.ledger.books
     assert run.rounds.stats.iterations == books.done == books.issued == 1009
+    workers = run.engine.supervisor.stats()
+    assert sum(worker.games for worker in workers) == 1009
+    assert sum(worker.rows for worker in workers) == run.rounds.stats.nodes
+    assert [tunable.key for tunable in run.engine.settings.tunables()] == ["pool.workers", "pause"]
+    piece_iterations = sum(iterations for _, iterations in run.rounds.stats.utilities)
+    assert piece_iterations == 1009
 
 
 def test_idle_workers_are_warned_of_when_the_batch_is_too_small_and_only_then(tmp_path):
@@ -235,12 +241,14 @@ def test_events_and_figures_of_a_run_are_in_its_store(tmp_path):
 
         run.rounds.on_merged = merged
 
-    solve(small(), tmp_path / "run", prepare=measure_at_the_end)
+    run, _ = solve(small(), tmp_path / "run", prepare=measure_at_the_end)
     with closing(open_read_only(tmp_path / "run")) as store:
         kinds = [kind for (kind,) in store.execute("SELECT kind FROM events ORDER BY rowid")]
         values = [value for (value,) in store.execute("SELECT value FROM metrics WHERE name = 'iterations'")]
+        last = [value for (value,) in store.execute("SELECT value FROM metrics WHERE name = 'strength/NashConv'")]
     assert kinds == ["start", "stop"]
     assert values == [3000]
+    assert last == [run.exploitability.nash_conv]
 
 
 def test_a_folder_that_holds_a_solving_run_is_not_begun_anew(tmp_path):

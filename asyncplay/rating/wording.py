@@ -1,0 +1,45 @@
+"""What ``asyncplay eval`` says to people: short lines, each figure with its unit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def as_lines(figures: Mapping[str, Any]) -> list[str]:
+    """Of a match, or of a run that solves by table; none is longer than 80 characters, unless a name is."""
+    if "nash_conv" in figures:
+        return _solved(figures)
+    games, against = figures["games"], figures["against"]
+    rival = f"version {against}" if against.isdecimal() else against
+    lines = [
+        f"{figures['game']}, version {figures['version']} against {rival}",
+        f"{games:,} games, {figures['simulations']:,} simulations a decision",
+    ]
+    if "options" in figures:
+        lines.append(f"with {figures['options']}")
+    low, high = figures["interval"]
+    if "points" not in figures:
+        lines.append(f"score {figures['score']:.3f} (95 % interval {low:.3f} to {high:.3f}); 1 is won, 0 lost")
+        return [*lines, f"won {figures['wins']:,}, drawn {figures['draws']:,}, lost {figures['losses']:,}"]
+    by_seat = figures["points_by_seat"]
+    lines += [
+        f"{figures['score']:+.2f} points a game above the others' mean (95 % interval {low:+.2f} to {high:+.2f})",
+        f"{figures['points']:.2f} points a game, the others {figures['points_of_others']:.2f}",
+        f"by seat {' '.join(f'{points:.2f}' for points in by_seat)}",
+        f"most points of the {len(by_seat)} players in {figures['wins']:,} of {games:,} games, shared with another in "
+        f"{figures['draws']:,}",
+    ]
+    return lines
+
+
+def _solved(figures: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{figures['game']}, checkpoint {figures['checkpoint']}, {figures['iterations']:,} iterations",
+        f"NashConv {figures['nash_conv']:.3g} points: what best responses of all seats would gain",
+        f"exploitability {figures['exploitability']:.3g} points, the mean of the seats",
+        f"value, by seat: {_by_seat(figures['values'])}",
+        f"of a best response, by seat: {_by_seat(figures['best_responses'])}",
+    ]
+
+
+def _by_seat(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:+.4f}" for value in values)
