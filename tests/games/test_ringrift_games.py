@@ -1,5 +1,7 @@
 """Whole random games of RingRift: what may never fall, be lost or repeat."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from games.contract import CHECKS, Played, random_game
@@ -34,7 +36,7 @@ def test_the_measure_never_falls_and_no_ring_is_lost(name):
     for seed in range(4):
         game = random_game(spec, seed)
         seen = positions_of(spec, game)
-        for before, after in zip(seen, seen[1:], strict=False):
+        for before, after in pairwise(seen):
             assert all(np.greater_equal(measure(after), measure(before)))
         for position in seen:
             on_board = sum(map(len, position.stacks.values()))

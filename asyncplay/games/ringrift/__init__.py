@@ -2,7 +2,7 @@
 
 Modules: boards (geometry), layout (the words of a position and the planes of actions), movement, lines, recovery and
 territory (what is legal and what it does), turns (the phases), endings (who wins), encode (what networks see),
-symmetry, decisions (actions and positions in the words of the rules).
+symmetry, yardstick (a one-ply player), decisions (actions and positions in the words of the rules).
 """
 
 from functools import partial
@@ -14,10 +14,11 @@ from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
 from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, Board
-from asyncplay.games.ringrift.encode import encode, feature_scale, key, n_globals, n_planes
+from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
 from asyncplay.games.ringrift.endings import REASONS, returns, why
 from asyncplay.games.ringrift.symmetry import symmetries, turn
 from asyncplay.games.ringrift.turns import legal, play, reset, to_move
+from asyncplay.games.ringrift.yardstick import advise, room_words
 from asyncplay.games.spec import GameSpec
 
 AUTO = "auto"
@@ -90,22 +91,23 @@ def spec(
     limit = geometry.limits[players - 2] if max_moves == AUTO else int(max_moves)
     options = [players, rings, int(stack_strike), int(swap), rounds, limit]
     rules = _rules(geometry, options)
-    n_cells, width = geometry.n_cells, geometry.width
-    planes = n_action_planes(geometry)
+    n_cells, width, planes = geometry.n_cells, geometry.width, n_action_planes(geometry)
+    state_words, max_legal = layout.CELLS + n_cells, int(geometry.rays().sum())  # moves, if nothing were in the way
     return GameSpec(
         name="ringrift",
         players=players,
         rules=rules,
-        state_words=layout.CELLS + n_cells,
+        state_words=state_words,
         actions=planes * n_cells + layout.GLOBAL_ACTIONS,
         features=n_planes(players) * n_cells + n_globals(players),
         feature_dtype=np.uint8,
         planes=(n_planes(players), width, width),
         global_features=n_globals(players),
+        mask_plane=board_plane(players) if geometry.is_hexagonal else -1,
         feature_scale=feature_scale(players, n_cells, width, rules),
         action_planes=planes,
         global_actions=layout.GLOBAL_ACTIONS,
-        max_legal=int(geometry.rays().sum()),  # of moves if nothing were in the way; no other phase has as many
+        max_legal=max_legal,  # no other phase has as many as moves
         max_decisions=limit,
         zero_sum=players == 2,
         is_hidden=False,
@@ -113,7 +115,8 @@ def spec(
         symmetries=partial(symmetries, geometry, players),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.ringrift",
-        room_words=(1 + len(geometry.directions)) * n_cells,
+        room_words=room_words(n_cells, len(geometry.directions), state_words, max_legal),
+        advise=advise,
         reasons=REASONS,
         why=why,
     )

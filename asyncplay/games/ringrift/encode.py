@@ -65,6 +65,11 @@ def n_planes(players: int) -> int:
     return SEAT_PLANES * players + OTHER_PLANES
 
 
+def board_plane(players: int) -> int:
+    """The plane of the cells on the board."""
+    return SEAT_PLANES * players + BOARD_PLANE
+
+
 def n_globals(players: int) -> int:
     """Global features of a game of so many players."""
     return STANDING + 4 * players + 2
