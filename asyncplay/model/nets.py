@@ -93,7 +93,7 @@ class ResidualBlock(nn.Module):
     A mask is 1 for each cell of the board and 0 beside it, where the board is 0 and stays so.
     """
 
-    def __init__(self, channels: int, squeeze: int) -> None:
+    def __init__(self, channels: int, squeeze: int = 0) -> None:
         super().__init__()
         self.first = nn.Conv2d(channels, channels, 3, padding=1)
         self.second = nn.Conv2d(channels, channels, 3, padding=1)

@@ -13,7 +13,7 @@ from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
-from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, Board
+from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, Board, tables_of
 from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
 from asyncplay.games.ringrift.endings import REASONS, returns, why
 from asyncplay.games.ringrift.symmetry import symmetries, turn
@@ -92,7 +92,10 @@ def spec(
     options = [players, rings, int(stack_strike), int(swap), rounds, limit]
     rules = _rules(geometry, options)
     n_cells, width, planes = geometry.n_cells, geometry.width, n_action_planes(geometry)
-    state_words, max_legal = layout.CELLS + n_cells, int(geometry.rays().sum())  # moves, if nothing were in the way
+    state_words, max_legal = (
+        layout.CELLS + n_cells,
+        int(tables_of(geometry).rays.sum()),
+    )  # moves, if nothing were in the way
     return GameSpec(
         name="ringrift",
         players=players,
@@ -111,7 +114,7 @@ def spec(
         max_decisions=limit,
         zero_sum=players == 2,
         is_hidden=False,
-        n_symmetries=len(geometry.turned_cells()),
+        n_symmetries=len(tables_of(geometry).turned_cells),
         symmetries=partial(symmetries, geometry, players),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.ringrift",
@@ -137,15 +140,15 @@ def _rules(board: Board, options: list[int]) -> np.ndarray:
     shape = [board.n_cells, board.width, len(board.directions), len(board.axes), int(board.is_hexagonal)]
     steps = [x + y * board.width for x, y in board.directions]
     directions = np.zeros((MOST_SYMMETRIES, layout.MOST_DIRECTIONS), np.int64)
-    turned = board.turned_directions()
-    directions[: len(turned)] = turned
+    tables = tables_of(board)
+    directions[: len(tables.turned_directions)] = tables.turned_directions
     is_on_board = np.isin(np.arange(board.n_cells), list(board.cells()))
     parts = [
         [*options, line, threshold, minimum, *shape],
         [*steps, *[0] * (layout.MOST_DIRECTIONS - len(steps))],
         directions.ravel(),
-        board.rays().ravel(),
+        tables.rays.ravel(),
         is_on_board,
-        board.turned_cells().ravel(),
+        tables.turned_cells.ravel(),
     ]
     return np.concatenate([np.asarray(part, np.int64) for part in parts])

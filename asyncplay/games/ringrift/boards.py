@@ -4,6 +4,7 @@ A cell's number is its place in the bounding box: row * width + column, the orde
 of the box outside a hexagon have no rays, and every symmetry leaves them where they are.
 """
 
+from functools import cache
 from itertools import permutations, product
 from typing import NamedTuple
 
@@ -68,7 +69,7 @@ class Board(NamedTuple):
             return max(map(abs, cell)) <= self.radius
         return all(0 <= part < self.width for part in cell)
 
-    def rays(self) -> NDArray[np.int64]:
+    def measure_rays(self) -> NDArray[np.int64]:
         """int64[C, 8], the steps from each cell of the box to the edge of the board."""
         lengths = np.zeros((self.n_cells, MOST_DIRECTIONS), np.int64)
         for number, cell in self.cells().items():
@@ -114,6 +115,20 @@ def moved(cell: Cell, x: int, y: int, distance: int) -> Cell:
     """The cell so many steps away."""
     steps = (x, y, -x - y)
     return tuple(part + distance * step for part, step in zip(cell, steps, strict=False))
+
+
+class Tables(NamedTuple):
+    """What kernels look up of a board."""
+
+    rays: NDArray[np.int64]  # int64[C, 8]
+    turned_cells: NDArray[np.int64]  # int64[Y, C]
+    turned_directions: NDArray[np.int64]  # int64[Y, 8]
+
+
+@cache
+def tables_of(board: Board) -> Tables:
+    """The tables of a board, made once."""
+    return Tables(board.measure_rays(), board.turned_cells(), board.turned_directions())
 
 
 _SMALL, _LARGE = (500, 800, 1200), (1200, 1600, 2000)

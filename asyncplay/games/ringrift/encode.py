@@ -13,7 +13,7 @@ import numpy as np
 
 from asyncplay import rng
 from asyncplay.games import spec as contract
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.ringrift.layout import (
     CELLS,
     CHANGED,
@@ -107,7 +107,7 @@ def place_of(rules, seat, first):
     return seat - first if seat >= first else seat - first + rules[PLAYERS]
 
 
-@helper
+@body
 def write_stack(rules, word, first, features, cell):
     """The planes of a stack."""
     n_cells, height, cap = rules[N_CELLS], height_of(word), cap_of(word)
@@ -123,7 +123,7 @@ def write_stack(rules, word, first, features, cell):
         features[(SEAT_PLANES * seat + UNDER_CAP) * n_cells + cell] = 1
 
 
-@helper
+@body
 def write_globals(rules, state, first, features):
     """What belongs to no cell."""
     players = rules[PLAYERS]

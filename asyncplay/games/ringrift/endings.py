@@ -1,7 +1,7 @@
 """How a game ends: the checks when a turn ends, last-player-standing when one starts, and the final ranks."""
 
 from asyncplay.games import spec as contract
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import body, helper, kernel, routine
 from asyncplay.games.ringrift.layout import (
     BY_EARLY_STANDING,
     BY_ELIMINATION,
@@ -49,7 +49,7 @@ REASONS = (
 )
 
 
-@helper
+@routine
 def finish(rules, state, reason, winner):
     """End the game with ranks: the winner, then by territory, credit, markers and time of elimination."""
     state[RESULT], state[PHASE] = 1 + reason, FINISHED
@@ -60,7 +60,7 @@ def finish(rules, state, reason, winner):
         state[RANKS + seat] = rank
 
 
-@helper
+@body
 def is_ahead(rules, state, one, other, winner):
     """Whether one seat ranks before another."""
     if winner in (one, other):
@@ -71,7 +71,7 @@ def is_ahead(rules, state, one, other, winner):
     return lead > 0
 
 
-@helper
+@routine
 def lead_of(rules, state, one, other):
     """By how much one seat has more territory than another; if as much, more credit; if that too, more markers."""
     lead = state[TERRITORIES + one] - state[TERRITORIES + other]
@@ -88,7 +88,7 @@ def has_rings(state, seat, on_board):
     return state[HANDS + seat] > 0 or (on_board >> seat) & 1 == 1
 
 
-@helper
+@body
 def note_elimination(rules, state, on_board):
     """Note which seats have no ring left as this turn ends."""
     for seat in range(rules[PLAYERS]):
@@ -96,7 +96,7 @@ def note_elimination(rules, state, on_board):
             state[GONE + seat] = state[TURNS]
 
 
-@helper
+@body
 def has_territory_to_win(rules, state, seat):
     """Enough of it, and more than all others together."""
     others = -state[TERRITORIES + seat]
@@ -105,7 +105,7 @@ def has_territory_to_win(rules, state, seat):
     return state[TERRITORIES + seat] >= rules[MINIMUM] and state[TERRITORIES + seat] > others
 
 
-@helper
+@body
 def controllers_on_board(rules, state):
     """The set of seats that control a stack."""
     controllers = 0
@@ -115,7 +115,7 @@ def controllers_on_board(rules, state):
     return controllers
 
 
-@helper
+@body
 def sole_survivor(rules, state, controllers, on_board):
     """The only seat that controls stacks, if no other has a ring anywhere; else NOBODY."""
     for seat in range(rules[PLAYERS]):
@@ -127,7 +127,7 @@ def sole_survivor(rules, state, controllers, on_board):
     return NOBODY
 
 
-@helper
+@body
 def check_end_of_turn(rules, state):
     """Checks 1, 2, 3 and 5 of the rules, in this order; return whether the game is over."""
     on_board = colours_on_board(rules, state)
@@ -149,7 +149,7 @@ def check_end_of_turn(rules, state):
     return False
 
 
-@helper
+@body
 def check_stalemate(rules, state):
     """Without stacks: if nobody can place, rings in hand count as credit and the best seat wins."""
     for seat in range(rules[PLAYERS]):
@@ -166,7 +166,7 @@ def check_stalemate(rules, state):
     return True
 
 
-@helper
+@body
 def check_start_of_turn(rules, state):
     """Last-player-standing, check 4; return whether the game is over."""
     seat = state[TURN]
@@ -187,7 +187,7 @@ def check_start_of_turn(rules, state):
     return True
 
 
-@helper
+@body
 def check_limit(rules, state):
     """A game that is not over after its last decision ends without a winner."""
     if state[RESULT] == GOING_ON and state[DECISIONS] >= rules[LIMIT]:

@@ -24,7 +24,7 @@ Two global actions are behind the planes: skip, and swap_sides. In all 5,186 act
 5,591 on hex8 (69 of 81), 61,011 on square19 (169 of 361) and 103,127 on hexagonal (165 of 625).
 """
 
-from asyncplay.games.kernels import helper
+from asyncplay.games.kernels import body, helper, routine
 from asyncplay.games.ringrift.boards import MOST_DIRECTIONS, MOST_SYMMETRIES
 
 MAX_PLAYERS, MOST_PLACED = 4, 3
@@ -111,7 +111,7 @@ def goes(rules, y, cell):
     return rules[RAYS + (MOST_DIRECTIONS + 1 + y) * n_cells + cell]
 
 
-@helper
+@body
 def is_on_board(rules, cell):
     """Whether a cell of the box is one of the board."""
     return rules[RAYS + MOST_DIRECTIONS * rules[N_CELLS] + cell]
@@ -156,13 +156,13 @@ def stack_of(rings, height):
     return IS_STACK | height << HEIGHT_SHIFT | rings << RING_SHIFT if height > 0 else EMPTY
 
 
-@helper
+@body
 def with_top(word, seat):
     """A ring of this colour put on a stack or an empty cell."""
     return stack_of((word >> RING_SHIFT) << RING_BITS | seat, height_of(word) + 1)
 
 
-@helper
+@body
 def with_bottom(word, seat):
     """A ring of this colour put under a stack."""
     height = height_of(word)
@@ -190,7 +190,7 @@ def has_buried(word, seat):
     return word >= IS_STACK and bottommost(word, seat) > 0
 
 
-@helper
+@body
 def without_ring(word, depth):
     """A stack that lost the ring at this depth."""
     rings = word >> RING_SHIFT
@@ -205,7 +205,7 @@ def is_controlled(word, seat):
     return word >= IS_STACK and top_of(word) == seat
 
 
-@helper
+@routine
 def controls_any(rules, state, seat):
     """Whether a seat controls a stack."""
     for cell in range(rules[N_CELLS]):
@@ -214,7 +214,7 @@ def controls_any(rules, state, seat):
     return False
 
 
-@helper
+@routine
 def count_markers(rules, state, seat):
     """Markers of a seat on the board."""
     count = 0
@@ -223,7 +223,7 @@ def count_markers(rules, state, seat):
     return count
 
 
-@helper
+@routine
 def colours_on_board(rules, state):
     """The set of colours with a ring on the board, buried ones included."""
     colours = 0

@@ -1,6 +1,6 @@
 """Lines of markers: which there are, which choices they leave, and what a choice collapses."""
 
-from asyncplay.games.kernels import helper
+from asyncplay.games.kernels import body, helper
 from asyncplay.games.ringrift.boards import MOST_DIRECTIONS
 from asyncplay.games.ringrift.layout import (
     CELLS,
@@ -28,7 +28,7 @@ def run_length(rules, state, cell, direction, seat):
     return count
 
 
-@helper
+@body
 def forms_line(rules, state, cell, direction, seat):
     """Whether the marker on a cell would lie in a line that is long enough once it went a step."""
     n_axes, destination = rules[N_AXES], cell + rules[STEPS + direction]
@@ -42,7 +42,7 @@ def forms_line(rules, state, cell, direction, seat):
     return False
 
 
-@helper
+@body
 def has_line(rules, state):
     """Whether the seat to act has a line to process."""
     n_axes, seat = rules[N_AXES], state[TURN]
@@ -54,7 +54,7 @@ def has_line(rules, state):
     return False
 
 
-@helper
+@body
 def runs_through(rules, cell, axis, before, after, focus):  # noqa: PLR0917  # kernels take no keywords
     """Whether a line that reaches so far before and after a cell has the focus in it."""
     for place in range(-before, after + 1):
@@ -63,7 +63,7 @@ def runs_through(rules, cell, axis, before, after, focus):  # noqa: PLR0917  # k
     return False
 
 
-@helper
+@body
 def list_lines(rules, state, focus, actions):
     """Write the choices of the seat to act over all its lines, or those through ``focus`` unless it is below 0."""
     n_cells, n_axes, seat, needed, count = rules[N_CELLS], rules[N_AXES], state[TURN], rules[LINE], 0
@@ -83,7 +83,7 @@ def list_lines(rules, state, focus, actions):
     return count
 
 
-@helper
+@body
 def collapse_line(rules, state, plane, cell):
     """Collapse a whole line or a part; return whether it was a whole one, which has a cost."""
     is_whole = plane < part_plane(rules)

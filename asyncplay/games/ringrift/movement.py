@@ -1,9 +1,8 @@
 """Placements, moves and captures: what is legal and what it does."""
 
 import numpy as np
-from numba import boolean, int64
 
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import body, helper, routine
 from asyncplay.games.ringrift.boards import MOST_DIRECTIONS
 from asyncplay.games.ringrift.layout import (
     CELLS,
@@ -30,13 +29,11 @@ from asyncplay.games.ringrift.layout import (
     with_top,
     without_top,
 )
-from asyncplay.games.spec import RULES, STATE
 
-OF_SEAT = boolean(RULES, STATE, int64)
 MOVES, CAPTURES = 1, 2  # kinds
 
 
-@helper
+@routine
 def reach(rules, state, cell, direction, height, cap):  # noqa: PLR0917  # kernels take no keywords
     """Where a stack could go from a cell in a direction: two sets of distances, of plain moves and of captures."""
     step, length = rules[STEPS + direction], rules[RAYS + MOST_DIRECTIONS * cell + direction]
@@ -65,7 +62,7 @@ def distances(rules, state, cell, direction, kinds):
     return (moves if kinds & MOVES else 0) | (captures if kinds & CAPTURES else 0)
 
 
-@helper
+@routine
 def can_go(rules, state, cell, kinds):
     """Whether the stack on a cell has a move, a capture or either."""
     for direction in range(rules[N_DIRECTIONS]):
@@ -74,7 +71,7 @@ def can_go(rules, state, cell, kinds):
     return False
 
 
-@kernel(OF_SEAT)
+@routine
 def can_move(rules, state, seat):
     """Whether some stack of a seat has a legal move or capture."""
     for cell in range(rules[N_CELLS]):
@@ -83,7 +80,7 @@ def can_move(rules, state, seat):
     return False
 
 
-@helper
+@body
 def counts_on_empty(rules, state, cell, most):
     """How many of 1 .. ``most`` rings a new stack on an empty cell may have, so that it can go on from there: a set.
 
@@ -111,7 +108,7 @@ def counts_on_empty(rules, state, cell, most):
     return counts & wanted
 
 
-@helper
+@body
 def can_place_on(rules, state, cell, seat):
     """Whether a stack with one more ring of this seat could go on."""
     word = state[CELLS + cell]
@@ -123,7 +120,7 @@ def can_place_on(rules, state, cell, seat):
     return False
 
 
-@helper
+@routine
 def placements(rules, state, cell, seat):
     """How many rings a seat, with some in hand, may place on a cell: a set of numbers."""
     word = state[CELLS + cell]
@@ -134,7 +131,7 @@ def placements(rules, state, cell, seat):
     return 0
 
 
-@kernel(OF_SEAT)
+@routine
 def can_place(rules, state, seat):
     """Whether a seat has a legal placement."""
     if state[HANDS + seat] == 0:
@@ -151,7 +148,7 @@ def has_real_action(rules, state, seat):
     return can_place(rules, state, seat) or can_move(rules, state, seat)
 
 
-@helper
+@body
 def list_placements(rules, state, actions, room):
     """Write the placements of the seat to act; return how many."""
     n_cells, seat, count = rules[N_CELLS], state[TURN], 0
@@ -165,7 +162,7 @@ def list_placements(rules, state, actions, room):
     return count
 
 
-@helper
+@body
 def list_moves(rules, state, only, kinds, actions, room):  # noqa: PLR0917
     """Write the moves and captures of the seat to act, of the stack on cell ``only`` unless it is below 0.
 
@@ -190,7 +187,7 @@ def list_moves(rules, state, only, kinds, actions, room):  # noqa: PLR0917
     return count
 
 
-@helper
+@body
 def place(state, cell, n_rings):
     """Put rings from the hand of the seat to act on a cell."""
     for _ in range(n_rings):
@@ -198,7 +195,7 @@ def place(state, cell, n_rings):
     state[HANDS + state[TURN]] -= n_rings
 
 
-@helper
+@body
 def go(rules, state, cell, direction, distance):
     """Take a stack so far; what it meets on the way it flips, collapses or captures. Return whether it captured."""
     step, seat, is_capture = rules[STEPS + direction], state[TURN], False

@@ -1,6 +1,6 @@
 """Recovery: slides and strikes of a seat that controls no stack, and buried rings that pay for them."""
 
-from asyncplay.games.kernels import helper
+from asyncplay.games.kernels import body, helper, routine
 from asyncplay.games.ringrift.layout import (
     CELLS,
     CREDITS,
@@ -26,7 +26,7 @@ from asyncplay.games.ringrift.lines import forms_line
 NOT_OFFERED, FALLBACK, LINE_FORMING = 0, 1, 2
 
 
-@helper
+@routine
 def has_any_buried(rules, state, seat):
     """Whether a ring of this colour is buried somewhere."""
     for cell in range(rules[N_CELLS]):
@@ -43,7 +43,7 @@ def is_eligible(rules, state, seat):
     return has_any_buried(rules, state, seat)
 
 
-@helper
+@routine
 def kind_of_slide(rules, state, cell, direction):
     """What a slide of the marker on a cell would be, by the rules for the seat to act; a strike is a fallback."""
     if not has_neighbour(rules, cell, direction):
@@ -56,7 +56,7 @@ def kind_of_slide(rules, state, cell, direction):
     return LINE_FORMING if forms_line(rules, state, cell, direction, state[TURN]) else FALLBACK
 
 
-@helper
+@routine
 def slides_offered(rules, state):
     """The kind of slides that the seat to act is offered: those that form lines if there are such."""
     best = NOT_OFFERED
@@ -69,7 +69,7 @@ def slides_offered(rules, state):
     return best
 
 
-@helper
+@body
 def list_slides(rules, state, actions):
     """Write the slides and strikes of the seat to act; return how many."""
     offered, first, count = slides_offered(rules, state), slide_plane(rules), 0
@@ -82,7 +82,7 @@ def list_slides(rules, state, actions):
     return count
 
 
-@helper
+@body
 def slide(rules, state, cell, direction):
     """Take a marker one step; onto a stack it is lost and strikes the top ring."""
     destination = cell + rules[STEPS + direction]
@@ -95,7 +95,7 @@ def slide(rules, state, cell, direction):
         state[CELLS + destination] = MARKER + state[TURN]
 
 
-@helper
+@body
 def extract(state, cell):
     """Take the lowest ring of the seat to act out of a stack."""
     word = state[CELLS + cell]

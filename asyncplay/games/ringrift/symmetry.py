@@ -7,8 +7,8 @@ by its lowest cell: which end and which cell that is on the turned board is seen
 import numpy as np
 
 from asyncplay.games import spec as contract
-from asyncplay.games.kernels import helper, kernel
-from asyncplay.games.ringrift.boards import MOST_DIRECTIONS, Board
+from asyncplay.games.kernels import body, helper, kernel
+from asyncplay.games.ringrift.boards import MOST_DIRECTIONS, Board, tables_of
 from asyncplay.games.ringrift.encode import n_globals, n_planes
 from asyncplay.games.ringrift.layout import (
     CLAIM_PLANES,
@@ -54,7 +54,7 @@ def turned_direction(rules, direction, y):
     return rules[DIRECTION_TURNS + MOST_DIRECTIONS * y + direction]
 
 
-@helper
+@body
 def turned_path(rules, plane, y):
     """The plane of a move or slide in the turned direction; other planes stay."""
     if GO <= plane < slide_plane(rules):
@@ -66,7 +66,7 @@ def turned_path(rules, plane, y):
     return plane
 
 
-@helper
+@body
 def turned_line(rules, state, plane, cell, y):
     """A line starts at its other end where its axis is turned against its direction."""
     first = whole_plane(rules) if plane < part_plane(rules) else part_plane(rules)
@@ -81,7 +81,7 @@ def turned_line(rules, state, plane, cell, y):
     return first + direction - n_axes, goes(rules, y, cell + rules[STEPS + axis] * length)
 
 
-@helper
+@body
 def lowest_turned(rules, state, cell, border, y, room):  # noqa: PLR0917  # kernels take no keywords
     """The lowest cell of a region once it is turned."""
     forget_regions(rules, room)
@@ -94,7 +94,7 @@ def lowest_turned(rules, state, cell, border, y, room):  # noqa: PLR0917  # kern
 
 def symmetries(board: Board, players: int) -> Symmetries:
     """Every plane comes from the cells that go to its own; the last features belong to no cell."""
-    sources = np.argsort(board.turned_cells(), axis=1)
+    sources = np.argsort(tables_of(board).turned_cells, axis=1)
     n_features = n_planes(players) * board.n_cells
     planes = [sources + plane * board.n_cells for plane in range(n_planes(players))]
     rest = np.tile(np.arange(n_features, n_features + n_globals(players)), (len(sources), 1))

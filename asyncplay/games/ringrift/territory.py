@@ -1,6 +1,6 @@
 """Regions: flood fills, which regions may be claimed, and what a claim takes."""
 
-from asyncplay.games.kernels import helper
+from asyncplay.games.kernels import body, helper, routine
 from asyncplay.games.ringrift.boards import MOST_DIRECTIONS
 from asyncplay.games.ringrift.layout import (
     CELLS,
@@ -32,7 +32,7 @@ from asyncplay.games.ringrift.layout import (
 NO_MARKER = -1
 
 
-@helper
+@body
 def is_adjacent(rules, direction):
     """Whether territory is connected in this direction: on squares not along diagonals."""
     return rules[IS_HEXAGONAL] != 0 or direction % rules[N_AXES] < 2
@@ -50,7 +50,7 @@ def can_pay(state, word):
     return has_buried(word, state[TURN]) if state[RECOVERED] else is_controlled(word, state[TURN])
 
 
-@helper
+@body
 def count_payers(rules, state):
     """Stacks that may pay for a claim."""
     count = 0
@@ -59,7 +59,7 @@ def count_payers(rules, state):
     return count
 
 
-@helper
+@routine
 def flood(rules, state, first, marker, room):
     """Find the region of a cell between collapsed cells and these markers. Room: a 0 or 1 for each cell, all 0 before
     the first call, then the cells of the region; return how many, and whether a marker borders on them."""
@@ -88,7 +88,7 @@ def forget_regions(rules, room):
         room[cell] = 0
 
 
-@helper
+@body
 def is_claimable(rules, state, n_region, active, n_payers, room):  # noqa: PLR0917  # kernels take no keywords
     """Whether not all active colours control a stack in the region just found, and a stack outside can pay."""
     region, controllers, n_inside = room[rules[N_CELLS] :], 0, 0
@@ -100,7 +100,7 @@ def is_claimable(rules, state, n_region, active, n_payers, room):  # noqa: PLR09
     return controllers != active and n_inside < n_payers
 
 
-@helper
+@routine
 def list_claims(rules, state, actions, room, most):
     """Write the claims of the seat to act, ``most`` of them at most; return how many."""
     n_payers, active, count = count_payers(rules, state), colours_on_board(rules, state), 0
@@ -125,7 +125,7 @@ def list_claims(rules, state, actions, room, most):
     return count
 
 
-@helper
+@body
 def claim(rules, state, cell, border, room):
     """Take a region with the markers around it, and eliminate the rings in it."""
     marker = border_marker(rules, state, border)

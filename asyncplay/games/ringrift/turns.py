@@ -3,7 +3,7 @@
 import numpy as np
 
 from asyncplay.games import spec as contract
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.ringrift.endings import check_end_of_turn, check_limit, check_start_of_turn
 from asyncplay.games.ringrift.layout import (
     CAPTURING,
@@ -110,7 +110,7 @@ def can_swap(rules, state):
     return rules[HAS_SWAP] != 0 and state[TURNS] == 2 and state[PHASE] == PLACING and state[SWAPPED] == 0
 
 
-@helper
+@body
 def may_skip(rules, state):
     """Whether the phase offers a skip besides what else it offers."""
     if state[PHASE] == PLACING:
@@ -118,7 +118,7 @@ def may_skip(rules, state):
     return state[PHASE] in (CAPTURING, RECOVERING, CLAIMING)
 
 
-@helper
+@body
 def list_payers(rules, state, is_extraction, actions):
     """Write the stacks of which one pays: those of the seat to act, or those with a buried ring of it."""
     count, first, seat = 0, pay_plane(rules) * rules[N_CELLS], state[TURN]
@@ -186,7 +186,7 @@ def play(rules, state, action, room):
     check_limit(rules, state)
 
 
-@helper
+@body
 def after_skip(state):
     """The part of the turn that follows what is skipped."""
     if state[PHASE] == PLACING:
@@ -194,7 +194,7 @@ def after_skip(state):
     return ELIMINATION if state[PHASE] == CLAIMING else LINES
 
 
-@helper
+@body
 def move(rules, state, path, cell, room):
     """Move or capture along a path, direction * (width - 1) + distance - 1; then a capture may or must follow."""
     longest = rules[WIDTH] - 1
@@ -207,7 +207,7 @@ def move(rules, state, path, cell, room):
         go_on(rules, state, LINES, room)
 
 
-@helper
+@body
 def recover(rules, state, direction, cell, room):
     """Slide or strike; then a line or a buried ring is chosen."""
     is_line = slides_offered(rules, state) == LINE_FORMING
@@ -221,7 +221,7 @@ def recover(rules, state, direction, cell, room):
         go_on(rules, state, LINES, room)
 
 
-@helper
+@body
 def choose_line(rules, state, plane, cell, room):
     """Collapse; a whole line has its cost, if there is a stack to pay it."""
     is_slid, is_whole = state[PHASE] == CHOOSING_SLID_LINE, collapse_line(rules, state, plane, cell)
@@ -234,7 +234,7 @@ def choose_line(rules, state, plane, cell, room):
         go_on(rules, state, LINES, room)
 
 
-@helper
+@body
 def pay(rules, state, cell, room):
     """A stack pays what the phase asks for."""
     phase, word = state[PHASE], state[CELLS + cell]
@@ -250,7 +250,7 @@ def pay(rules, state, cell, room):
         go_on(rules, state, TERRITORY if phase in (PAYING_CLAIM, EXTRACTING_CLAIM) else LINES, room)
 
 
-@helper
+@body
 def moving_phase(rules, state):
     """The phase of a movement that offers something, or FINISHED."""
     seat = state[TURN]
@@ -261,7 +261,7 @@ def moving_phase(rules, state):
     return FINISHED
 
 
-@helper
+@body
 def offered_phase(rules, state, part, room):
     """The phase in which the seat to act decides in a part of its turn, or FINISHED where the part is passed."""
     seat, phase = state[TURN], FINISHED
@@ -298,7 +298,7 @@ def go_on(rules, state, part, room):
         part += 1
 
 
-@helper
+@body
 def begin_turn(rules, state):
     """The next seat that has a ring anywhere is to act."""
     seat = (state[TURN] + 1) % rules[PLAYERS]

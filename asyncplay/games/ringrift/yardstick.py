@@ -3,7 +3,7 @@
 import numpy as np
 
 from asyncplay.games import spec as contract
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import body, helper, kernel
 from asyncplay.games.ringrift.layout import (
     BY_MAX_MOVES,
     CELLS,
@@ -49,7 +49,7 @@ def worth(rules, state, seat):
     return main + 0.02 * n_stacks + 0.01 * caps + 0.005 * n_markers
 
 
-@helper
+@body
 def score(rules, state, seat):
     """How a position looks to a seat."""
     if state[RESULT] == 1 + BY_MAX_MOVES:

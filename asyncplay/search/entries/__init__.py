@@ -35,7 +35,8 @@ def load(spec: GameSpec) -> Entry:
 
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile the kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *declared(spec).kernels(), *recall.KERNELS], progress)
+    others = [dispatcher for dispatcher in (spec.advise, spec.why) if dispatcher is not None]
+    warm_up([*spec.kernels.all(), *others, *declared(spec).kernels(), *recall.KERNELS], progress)
 
 
 def declared(spec: GameSpec) -> Entry:
