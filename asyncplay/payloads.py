@@ -103,6 +103,9 @@ def offsets_of(counts: Array) -> Ints:
     return offsets
 
 
+MOST_BROKEN_OFF = 0.01
+"""Share of a run's games that the move limit may end; with more of them play learns little but to wait for it."""
+
 LAYOUT = 1
 """The first byte of every packed record; a changed layout gets another number."""
 

@@ -1,8 +1,9 @@
-"""Histograms that never grow with the age of a run."""
+"""Histograms that never grow with the age of a run, and intervals of shares."""
 
 import math
 from typing import Self
 
+Z_95 = 1.959963984540054
 _SUB = 4  # buckets to a factor of two
 _LOWEST = -20 * _SUB  # 2 ** -20, about a microsecond where the unit is a second
 _BUCKETS = 44 * _SUB
@@ -65,3 +66,13 @@ class Histogram:
                 octave = math.ceil((place + _LOWEST) / _SUB)
                 shares[octave] = shares.get(octave, 0.0) + count / total
         return shares
+
+
+def wilson(successes: float, trials: int, z: float = Z_95) -> tuple[float, float]:
+    """Wilson's interval of a share, 95 % by default; all of 0 to 1 where nothing was tried."""
+    if trials == 0:
+        return 0.0, 1.0
+    share, spread = successes / trials, z * z / trials
+    centre = (share + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    return max(0.0, centre - half), min(1.0, centre + half)

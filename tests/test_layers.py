@@ -22,7 +22,7 @@ ROOMS: dict[str, set[str]] = {
     "games": set(),
     "search": {"games", "config"},
     "solve": {"games", "config"},
-    "agents": {"games"},
+    "agents": {"search", "games"},
     "worker": {"wire"},
     "pools": {"wire"},
     "data": {"config"},

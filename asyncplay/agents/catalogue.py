@@ -1,8 +1,9 @@
 """Agents by name: a new opponent is its module and its line here."""
 
-from asyncplay.agents import ismcts, library, openspiel
+from asyncplay.agents import ismcts, library, mcts, openspiel
 from asyncplay.agents.agent import Agent
 from asyncplay.agents.library import LibraryAgent
+from asyncplay.agents.mcts import MctsAgent
 from asyncplay.agents.openspiel import OpenSpielAgent
 from asyncplay.agents.perfect import PerfectAgent
 from asyncplay.agents.random import RandomAgent
@@ -21,12 +22,14 @@ def make_agent(name: str, game: GameSpec) -> Agent:
             return RulesAgent(game)
         case "perfect":
             return PerfectAgent(game.name)
+        case _ if name == f"{mcts.PREFIX}{detail}" and openspiel.is_count(detail):
+            return MctsAgent(game, int(detail))
         case _ if name == f"{openspiel.PREFIX}{detail}" and openspiel.is_count(detail):
             return OpenSpielAgent(game.name, int(detail))
         case _ if name.startswith(library.PREFIX):
             return LibraryAgent(name, game)
     raise AsyncplayError(
-        f"{name!r} is no opponent; known are random, rules, perfect, openspiel:mcts-ROLLOUTS, "
+        f"{name!r} is no opponent; known are random, rules, perfect, mcts-ROLLOUTS, openspiel:mcts-ROLLOUTS, "
         "openspiel:ismcts-SIMULATIONS or a version"
     )
 

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from asyncplay.archive.intervals import wilson
 from asyncplay.data.reader import Tallies, read_tallies, reading
 from asyncplay.data.store import read_meta
+from asyncplay.payloads import MOST_BROKEN_OFF
+from asyncplay.stats import wilson
 
 N_PERIODS = 12
-LIMIT_SHARE = 0.01
-"""If more games than this end by the move limit, play learns little but to wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +65,10 @@ class Summary:
 
     @property
     def warning(self) -> str:
-        if self.limit_share <= LIMIT_SHARE:
+        if self.limit_share <= MOST_BROKEN_OFF:
             return ""
         return (
-            f"{self.limit_share:.1%} of the games were broken off by the move limit, more than {LIMIT_SHARE:.0%}: "
+            f"{self.limit_share:.1%} of the games were broken off by the move limit, more than {MOST_BROKEN_OFF:.0%}: "
             "raise the limit, or make endless play pay less"
         )
 

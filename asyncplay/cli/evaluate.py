@@ -24,8 +24,8 @@ def evaluate(
     run
         The folder of the run; without it, the latest in runs/.
     against
-        random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version,
-        openspiel:mcts-1000 (boards) or openspiel:ismcts-500 (Blob).
+        random (unless you say otherwise), rules (Blob, RingRift), perfect (tic-tac-toe), mcts-100, the number of a
+        version, openspiel:mcts-1000 (Connect Four, tic-tac-toe) or openspiel:ismcts-500 (Blob).
     games
         How many; 200 unless you say otherwise.
     simulations

@@ -148,6 +148,9 @@ class NetSettings:
     blocks: Annotated[int, Ge(1), Le(1_024)] = 6
     """Hidden layers or residual blocks."""
 
+    squeeze: Annotated[int, Ge(0), Le(1 << 16)] = 0
+    """Units of squeeze-and-excitation in each block of a resnet; 0: none."""
+
     hidden_features: bool = False
     """Whether the value also sees what is hidden from the player (in a search what it imagines); the policy never."""
 

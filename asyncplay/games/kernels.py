@@ -2,6 +2,7 @@
 
 ``kernel(signature)`` marks a function that Python calls: compiled for that signature alone, and kept on disk.
 ``helper`` marks a function that only kernels call: compiled into its callers, for the types they pass.
+``routine`` is one that is too long for that, with several callers: it stays a function of its own.
 ``body`` is a helper with one caller, put into it before anything is compiled. It saves compiling the
 same code again at every level of the way down; with several callers it costs more than it saves
 (measured for connect four: 13 s with no bodies, 11 s with seven, 19 s with nothing but bodies).
@@ -38,6 +39,7 @@ COSTS = {"select": 60, "advance": 100, "rebuild": 10}
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 helper: Any = njit(**_OPTIONS | {"forceinline": True, "no_cpython_wrapper": True})
+routine: Any = njit(**_OPTIONS | {"no_cpython_wrapper": True})
 body: Any = njit(**_OPTIONS | {"inline": "always", "no_cpython_wrapper": True})
 
 

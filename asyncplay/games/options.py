@@ -36,9 +36,12 @@ class GameOption:
     within: tuple[float, float] | By | None = None  # least and most, of a number
     choices: tuple[int, ...] | tuple[str, ...] | By | None = None  # of numbers or words
     form: str = ""  # of a text without choices, in words; what it says is checked by the game's ``spec``
+    words: tuple[str, ...] = ()  # that may stand for a number, such as auto
 
     def allows(self, value: Any, chosen: Mapping[str, Value]) -> bool:
         """Whether this option can have the value; ``chosen``: those listed before."""
+        if isinstance(value, str) and value in self.words:
+            return True
         if type(value) not in ((int, float) if self.kind is float else (self.kind,)):  # True is no 1
             return False
         if self.within is not None:
@@ -61,7 +64,7 @@ class GameOption:
         """What it can be, in words, and with which others if that follows from them."""
         if self.within is not None:
             least, most = settle(self.within, chosen)
-            words = f"{as_text(least)} to {as_text(most)}"
+            words = ", or ".join((f"{as_text(least)} to {as_text(most)}", *self.words))
         else:
             listed = () if self.choices is None else settle(self.choices, chosen)
             words = ", ".join(map(as_text, listed)) or self.form or "true or false"
@@ -86,7 +89,7 @@ def check(game: str, declared: Sequence[GameOption], given: Mapping[str, object]
             origin = "" if option.name in given else " by default"
             told = f"option {option.name} of {game} is {_brief(value)}{origin}"
             raise AsyncplayError(f"{told}, must be {option.noun}{option.values(chosen)}")
-        chosen[option.name] = option.kind(value)
+        chosen[option.name] = value if value in option.words else option.kind(value)
     return chosen
 
 

@@ -106,6 +106,7 @@ class GameSpec:
     feature_dtype: type[np.generic]  # uint8 or float32
     planes: tuple[int, int, int] | None  # channels, rows, columns for convolutions; None: no board
     global_features: int = 0  # those that belong to no cell, of a game with planes
+    mask_plane: int = -1  # the plane with a 1 for each cell of the board, where its planes have others; -1: they do not
     feature_scale: tuple[tuple[int, float], ...] = ()  # runs of (features, factor): what networks multiply them by
     action_planes: int = 0  # the first actions are plane * cells + cell; 0: actions have no such order,
     global_actions: int = 0  # else those behind them belong to no cell

@@ -79,6 +79,8 @@ def net_shape(config: Config, game: GameSpec) -> NetShape:
         action_planes=game.action_planes if board else 0,
         global_features=game.global_features if board else 0,
         feature_scale=game.feature_scale,
+        squeeze=net.squeeze,
+        mask_plane=game.mask_plane if board else -1,
     )
     if not net.hidden_features:
         return shape

@@ -70,22 +70,43 @@ class Mlp(Net):
         yield self.value[0]
 
 
+class ChannelGate(nn.Module):
+    """Squeeze-and-excitation: a factor from 0 to 1 for each channel, by what the channels are on average."""
+
+    def __init__(self, channels: int, squeeze: int) -> None:
+        super().__init__()
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.squeeze = nn.Sequential(nn.Conv2d(channels, squeeze, 1), nn.ReLU())
+        self.excite = nn.Sequential(nn.Conv2d(squeeze, channels, 1), nn.Sigmoid())
+
+    def forward(self, board: Tensor) -> Tensor:
+        return self.excite(self.squeeze(self.pool(board)))  # type: ignore[no-any-return]
+
+
 class ResidualBlock(nn.Module):
-    """Two 3x3 convolutions beside a shortcut, without normalisation.
+    """Two 3x3 convolutions beside a shortcut, without normalisation; with ``squeeze`` units a gate on its channels.
 
     Batch statistics would tie the rows of a batch together, and a group norm costs onnxruntime a third
     of its speed. On 40,000 tactical Connect Four positions (6 blocks, 32 channels, 2 epochs) this block
     reached a policy error of 0.34, a group norm 0.38, a batch norm 0.32.
+
+    A mask is 1 for each cell of the board and 0 beside it, where the board is 0 and stays so.
     """
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, squeeze: int = 0) -> None:
         super().__init__()
         self.first = nn.Conv2d(channels, channels, 3, padding=1)
         self.second = nn.Conv2d(channels, channels, 3, padding=1)
+        self.gate = ChannelGate(channels, squeeze) if squeeze else None
         self.relu = nn.ReLU()
 
-    def forward(self, board: Tensor) -> Tensor:
-        branch = self.second(self.relu(self.first(board)))
+    def forward(self, board: Tensor, mask: Tensor | None = None) -> Tensor:
+        inner = self.relu(self.first(board))
+        branch = self.second(inner if mask is None else inner * mask)
+        if mask is not None:
+            branch = branch * mask
+        if self.gate is not None:
+            branch = branch * self.gate(branch)
         return self.relu(board + branch)  # type: ignore[no-any-return]
 
 
@@ -134,7 +155,8 @@ class FeatureScale(nn.Module):
 class ResNet(Net):
     """A board of planes: a stem, ``blocks`` residual blocks of ``width`` channels, two heads.
 
-    Features that belong to no cell are added to every cell of the stem, by a layer of their own.
+    Features that belong to no cell are added to every cell of the stem, by a layer of their own. Cells of the planes
+    that are not on the board, beside a hexagon, are kept at 0 by a mask, which is one of the planes.
     """
 
     def __init__(self, shape: NetShape) -> None:
@@ -148,7 +170,8 @@ class ResNet(Net):
             self.globals = nn.Sequential(
                 nn.Linear(shape.global_features, shape.width), nn.Unflatten(1, (shape.width, 1, 1))
             )
-        self.blocks = nn.Sequential(*[ResidualBlock(shape.width) for _ in range(shape.blocks)])
+        self.mask_plane = shape.mask_plane
+        self.blocks = nn.Sequential(*[ResidualBlock(shape.width, shape.squeeze) for _ in range(shape.blocks)])
         if shape.action_planes:
             self.policy: PlanePolicy | nn.Sequential = PlanePolicy(shape)
         else:
@@ -175,9 +198,15 @@ class ResNet(Net):
             convolution, relu = self.stem
             cells = self.fold(torch.narrow(features, 1, 0, self.n_cells))
             everywhere = self.globals(torch.narrow(features, 1, self.n_cells, self.n_globals))
-            board = self.blocks(relu(convolution(cells) + everywhere))
+            board = relu(convolution(cells) + everywhere)
         else:
-            board = self.blocks(self.stem(self.fold(features)))
+            cells = self.fold(features)
+            board = self.stem(cells)
+        mask = torch.narrow(cells, 1, self.mask_plane, 1) if self.mask_plane >= 0 else None
+        if mask is not None:
+            board = board * mask
+        for block in self.blocks:
+            board = block(board, mask)
         return self.policy(board), self.value(board)
 
     def silent_layers(self) -> Iterator[nn.Module]:

@@ -131,6 +131,10 @@ def _add(node: fx.Node, sources: list[str]) -> Nodes:
     return [helper.make_node("Add", sources, [_name(node)])]
 
 
+def _multiply(node: fx.Node, sources: list[str]) -> Nodes:
+    return [helper.make_node("Mul", sources, [_name(node)])]
+
+
 def _constant(node: fx.Node, role: str, numbers: list[Any]) -> onnx.NodeProto:
     value = numpy_helper.from_array(np.array(numbers, np.int64))
     return helper.make_node("Constant", [], [f"{_name(node)}.{role}"], value=value)
@@ -149,11 +153,13 @@ _LAYERS: dict[type[nn.Module], Callable[[Any, fx.Node, list[str]], Nodes]] = {
     nn.Flatten: _plain("Flatten"),
     nn.ReLU: _plain("Relu"),
     nn.Tanh: _plain("Tanh"),
+    nn.Sigmoid: _plain("Sigmoid"),
     nn.AdaptiveAvgPool2d: _plain("GlobalAveragePool"),
 }
 
 _FUNCTIONS: dict[Any, Callable[[fx.Node, list[str]], Nodes]] = {
     operator.add: _add,
+    operator.mul: _multiply,
     torch.cat: _concatenate,
     torch.narrow: _narrow,
 }

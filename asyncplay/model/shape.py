@@ -17,6 +17,8 @@ LATER: dict[str, Any] = {
     "hidden_features": 0,
     "value_width": 0,
     "value_blocks": 0,
+    "squeeze": 0,
+    "mask_plane": -1,
 }
 """What older shapes do not say."""
 
@@ -41,9 +43,13 @@ class NetShape:
     hidden_features: int = 0  # H; not of a resnet
     value_width: int = 0  # of the value trunk, where there are hidden features
     value_blocks: int = 0  # its hidden layers
+    squeeze: int = 0  # resnet: units of squeeze-and-excitation in each block; 0 for none
+    mask_plane: int = -1  # resnet: the plane with a 1 for each cell of the board; -1: all cells of the planes are
 
     def __post_init__(self) -> None:
         if self.kind != "resnet":
+            if self.squeeze:
+                raise AsyncplayError(f"a network of kind {self.kind} has no squeeze-and-excitation, a resnet has")
             return
         if self.hidden_features:
             raise AsyncplayError("a resnet has no value trunk that sees hidden features")
@@ -83,6 +89,7 @@ class NetShape:
         assert self.planes is not None, "a resnet has planes"
         trunk = _dense(9 * self.planes[0], width) + 2 * self.blocks * _dense(9 * width, width)
         trunk += _dense(self.global_features, width) if self.global_features else 0
+        trunk += self.blocks * (_dense(width, self.squeeze) + _dense(self.squeeze, width)) if self.squeeze else 0
         value = _dense(width, VALUE_CHANNELS) + _dense(VALUE_CHANNELS * self.cells, VALUE_WIDTH)
         value += _dense(VALUE_WIDTH, self.players)
         if self.action_planes:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from asyncplay import machine as memory
+from asyncplay.agents import mcts
 from asyncplay.agents.catalogue import name_for_workers
 from asyncplay.config.sections import Config, DeviceSettings
 from asyncplay.data.files import read_file
@@ -32,7 +33,9 @@ from asyncplay.search import entries
 
 NET_BYTES = 1 << 16
 GAMES_AT_ONCE = 64
-SLOW_GAMES_AT_ONCE = 16  # of OpenSpiel, which decides for all games of a worker in turn: meanwhile the worker is silent
+SLOW_GAMES_AT_ONCE = (
+    16  # against rollouts, which decide for all games of a worker in turn: meanwhile the worker is silent
+)
 SLOW_BUDGET = 8_000  # rollouts of a decision times games at once: the longer it thinks, the fewer
 
 
@@ -49,7 +52,9 @@ class Question(NamedTuple):
     """A match: a run's network against an opponent."""
 
     run: Path
-    against: str = "random"  # or "rules", "perfect", a version's number, "openspiel:mcts-1000", "openspiel:ismcts-500"
+    against: str = (
+        "random"  # or "rules", "perfect", "mcts-100", a version's number, "openspiel:mcts-1000", "openspiel:ismcts-500"
+    )
     games: int = 200
     simulations: int = 64
     version: int | None = None  # None: the latest
@@ -152,7 +157,7 @@ def _match(config: Config, game: GameSpec, question: Question) -> Match:
     against = question.against
     rival = f"model:{RIVAL_MODEL}" if is_version(against) else name_for_workers(against, game)
     at_once = GAMES_AT_ONCE
-    if against.startswith("openspiel:"):
+    if against.startswith(("openspiel:", mcts.PREFIX)):
         at_once = max(1, min(SLOW_GAMES_AT_ONCE, SLOW_BUDGET // int(against.rpartition("-")[2])))
     at_once = min(at_once, max(math.ceil(question.games / build.n_workers(config)), 1))
     assignment = match_assignment(

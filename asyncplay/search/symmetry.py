@@ -15,6 +15,7 @@ Longs = NDArray[np.int64]
 
 READ_ONLY = types.Array(int32, 1, "C", readonly=True)
 TURN_ROWS = void(int64[::1], int64[:, ::1], int64[::1], READ_ONLY, int32[::1], ROOM)
+MOST_TURNED = 4_096  # actions that are turned to check one row
 CHECK_TURNS = int64(int64[::1], int64[:, ::1], int64, READ_ONLY, READ_ONLY, int64[::1], ROOM)
 
 
@@ -30,10 +31,12 @@ def turn_rows(game, rules, states, turns, offsets, legal, room):  # noqa: PLR091
 def check_turns(game, rules, states, n_turns, offsets, legal, seen, room):  # noqa: PLR0917
     """Return the first row that some symmetry gives an action out of range, or the same one twice; -1 for none.
 
-    ``seen`` int64[A], all 0, is scratch: in which turn of which row an action was met last.
+    A row with many legal actions is turned by some of the symmetries only, the next row by others. ``seen`` int64[A],
+    all 0, is scratch: in which turn of which row an action was met last.
     """
     for row in range(len(states)):
-        for y in range(n_turns):
+        stride = min(1 + (offsets[row + 1] - offsets[row]) * n_turns // MOST_TURNED, n_turns)
+        for y in range(row % stride, n_turns, stride):
             for i in range(offsets[row], offsets[row + 1]):
                 action = np.int64(legal[i])
                 if action < 0 or action >= len(seen):

@@ -5,9 +5,9 @@ import json
 import pytest
 from stored import START_S, make_run
 
-from asyncplay.archive.intervals import wilson
 from asyncplay.archive.summary import as_lines, from_tallies, quantile, seat_rates, summarize
 from asyncplay.data.reader import Tallies
+from asyncplay.stats import wilson
 
 
 @pytest.mark.parametrize(

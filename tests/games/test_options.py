@@ -44,8 +44,9 @@ def test_a_game_takes_exactly_the_options_that_it_declares(name):
 def test_what_is_declared_is_complete(name):
     known: set[str] = set()
     for option in games.declared(name):
-        parts = (option.within is not None, option.choices is not None, bool(option.form), option.kind is bool)
-        assert sum(parts) == 1, "it has a range, choices or a form, or is a switch"
+        parts = (option.within is not None, option.choices is not None, bool(option.form))
+        is_switch = option.kind is bool and not any(parts)
+        assert sum((*parts, is_switch)) == 1, "it has a range, choices or a form, or is a switch"
         assert option.within is None or option.kind in (int, float)
         assert not option.form or option.kind is str
         for part in (option.within, option.choices, option.default):

@@ -25,6 +25,9 @@ GLOBALS = NetShape(
     global_features=3,
     feature_scale=((12, 0.5), (12, 1.0), (2, 0.25)),
 )
+GATED = replace(GLOBALS, squeeze=3, blocks=2)
+MASKED = replace(GATED, mask_plane=1)
+"""The second of its planes says which cells are on the board."""
 ENCODER = NetShape("blobnet", features=20, actions=9, players=4, width=16, blocks=2)
 BLOBNET = NetShape("blobnet", features=256, actions=52, players=8, width=256, blocks=6)
 """The reference network of Blob, with a value for each of eight seats."""
@@ -39,6 +42,8 @@ SHAPES = {
     "planes": PLANES,
     "only planes": ONLY_PLANES,
     "globals": GLOBALS,
+    "gated": GATED,
+    "masked": MASKED,
     "blobnet": ENCODER,
     "seeing mlp": SEEING,
     "seeing blobnet": SEEING_ENCODER,

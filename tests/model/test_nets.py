@@ -8,7 +8,9 @@ from model_cases import (
     BLOBNET,
     BOARD,
     ENCODER,
+    GATED,
     GLOBALS,
+    MASKED,
     MLP,
     ONLY_PLANES,
     PLANES,
@@ -206,3 +208,40 @@ def test_action_planes_must_fit_into_the_actions():
 
 def test_an_encoder_shape_needs_no_planes():
     assert ENCODER.planes is None
+
+
+def test_a_gate_multiplies_each_channel_of_the_branch_by_what_the_channels_are_on_average():
+    """By hand: sigmoid(W relu(V mean + v) + w), one factor for a channel of a row."""
+    block = next(layer for layer in randomised(GATED).modules() if isinstance(layer, ResidualBlock))
+    board = torch.rand(3, GATED.width, 3, 4)
+    branch = block.second(torch.relu(block.first(board)))
+    (squeeze, _), (excite, _) = block.gate.squeeze, block.gate.excite
+    inner = torch.relu(branch.mean((2, 3)) @ squeeze.weight[:, :, 0, 0].T + squeeze.bias)
+    factors = torch.sigmoid(inner @ excite.weight[:, :, 0, 0].T + excite.bias)
+    assert torch.allclose(block(board), torch.relu(board + branch * factors[:, :, None, None]), atol=1e-5)
+
+
+def test_only_a_resnet_has_squeeze_and_excitation():
+    with pytest.raises(AsyncplayError, match="a network of kind mlp has no squeeze-and-excitation, a resnet has"):
+        replace(MLP, squeeze=4)
+
+
+def test_a_mask_of_ones_changes_nothing():
+    weights, features = shaken(snapshot(build(MASKED, 0))), torch.rand(5, MASKED.features)
+    features[:, 12:24] = 1.0
+    masked, whole = (build_from(shape, weights)(features) for shape in (MASKED, GATED))
+    assert all(torch.equal(one, other) for one, other in zip(masked, whole, strict=True))
+
+
+def test_a_masked_board_answers_as_a_smaller_board_does():
+    """3 x 4 cells of which the last column is beside the board; policies of the others are those of 3 x 3 cells."""
+    large = NetShape("resnet", 24, 36, 2, 8, 3, planes=(2, 3, 4), action_planes=3, mask_plane=1)
+    small = NetShape("resnet", 18, 27, 2, 8, 3, planes=(2, 3, 3), action_planes=3)
+    weights = shaken(snapshot(build(large, 0)))
+    fitting = {name: array for name, array in snapshot(build(small, 0)).items() if name == "value.3.weight"}
+    board = torch.rand(4, 2, 3, 3)
+    board[:, 1] = 1.0
+    padded = nn.functional.pad(board, (0, 1))
+    wide, _ = build_from(large, weights)(padded.flatten(1))
+    narrow, _ = build_from(small, weights | fitting)(board.flatten(1))
+    assert torch.allclose(wide.view(4, 3, 3, 4)[..., :3], narrow.view(4, 3, 3, 3), atol=1e-5)

@@ -1,4 +1,4 @@
-"""What self-play shows of its learner."""
+"""What self-play shows of its learner and of how its games end."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
@@ -10,6 +10,9 @@ from asyncplay.monitor.verdict import Strain
 LOSS = Plot("loss", "Loss", "this run trains no network")
 SEAT_LOSS = Plot("seat-loss", "Value loss by seat, from the player to move", "this run trains no network")
 SEAT_R2 = Plot("seat-r2", "Explained share of the value's variance by seat", "this run trains no network")
+
+
+SEAT_WINS = Plot("seat-wins", "Share of games won by seat", "this run plays no games")
 
 
 def by_seat(values: tuple[float, ...]) -> str:
@@ -126,3 +129,29 @@ class LearnFigures(Part):
             device_share=None if strain.device_share is None else whole,
             training_share=self.device_share / whole if whole else 0.0,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class EndFigures(Part):
+    """How games end, since the run was started."""
+
+    NAME = "ends"
+    TITLE = "ends of games"
+    RANK = 7
+
+    warning: Annotated[str, Figure("alarm", "")] = ""
+    """That too many games were broken off by their move limit."""
+
+    limit_share: Annotated[float, Figure("gauge", "share", "broken off", "{:.1%}".format, hides_zero=True)] = 0.0
+    """Share of the games that their move limit ended."""
+
+    reasons: Annotated[str, Figure("text", "", "by", str, hides_zero=True)] = ""
+    """Why games ended, the most frequent first, where there are several reasons."""
+
+    seat_wins: Annotated[
+        tuple[float, ...], Figure("gauges", "share", "won by seat", by_seat, plot=SEAT_WINS, hides_zero=True)
+    ] = ()
+    """Share of the games that each seat won alone."""
+
+    seat_intervals: Annotated[str, Figure("note", "", hides_zero=True)] = ""
+    """Their 95 % intervals."""

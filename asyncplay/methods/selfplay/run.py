@@ -27,6 +27,7 @@ from asyncplay.methods.limits import byte_limits
 from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import HERO_MODEL, Arena
 from asyncplay.methods.selfplay.checkpoint import capture, losses, read_stored, restore
+from asyncplay.methods.selfplay.ends import Ends
 from asyncplay.methods.selfplay.games import examples_of, misfit, record_flaw
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model, save_weights
@@ -124,6 +125,7 @@ class SelfplayRun:
         self._games_before = stored.kept.games
         self._shortened = self._unrecorded = 0
         self._arena_versions: dict[str, int] = {}  # that met each opponent last, since this process began
+        self._ends = Ends(self.game.players)
 
     async def run(self) -> None:
         """Play and learn until the engine ends; everything is saved whatever ended it."""
@@ -164,7 +166,7 @@ class SelfplayRun:
             unit="games",
             units=self.engine.ledger.books.done,
             workers=tuple(self.engine.supervisor.stats()),
-            parts=(stats, learning, self.recorder.stats()),
+            parts=(stats, learning, self.recorder.stats(), self._ends.figures()),
             results=tuple(
                 Result(
                     f"vs {name}", result.score, result.low, result.high, result.points, result.unit, self._judged(name)
@@ -250,6 +252,7 @@ class SelfplayRun:
     def _take(self, game: Game) -> None:
         """Train on a game that is stored."""
         self._shortened, self._unrecorded = self._shortened + game.shortened, self._unrecorded + game.unrecorded
+        self._ends.add(game)
         if len(game.features):
             self.trainer.add(examples_of(game, self.shape.players))
 

@@ -35,7 +35,8 @@ def load(spec: GameSpec) -> Entry:
 
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile the kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
-    warm_up([*spec.kernels.all(), *declared(spec).kernels(), *recall.KERNELS], progress)
+    others = [dispatcher for dispatcher in (spec.advise, spec.why) if dispatcher is not None]
+    warm_up([*spec.kernels.all(), *others, *declared(spec).kernels(), *recall.KERNELS], progress)
 
 
 def declared(spec: GameSpec) -> Entry:
@@ -45,3 +46,10 @@ def declared(spec: GameSpec) -> Entry:
     module = import_module(spec.entry_module)
     turns = (getattr(module, name, None) for name in ("turn_rows", "check_turns"))
     return Entry(module.select, module.advance, module.rebuild, puct.backup, *turns)
+
+
+def load_rollouts(spec: GameSpec) -> Kernel:
+    """Return a game's plain MCTS, compiled or fetched from the disk; searches with a network do not need it."""
+    if spec.entry_module is None:
+        raise AsyncplayError(f"{spec.name} has no tree search, and so no plain MCTS")
+    return ready(import_module(spec.entry_module).roll_out)

@@ -2,7 +2,7 @@
 
 from asyncplay.games.blob import KERNELS
 from asyncplay.games.kernels import kernel
-from asyncplay.search import examples, policy, puct, symmetry
+from asyncplay.search import examples, policy, puct, symmetry, uct
 
 
 @kernel(puct.SELECT_FLOATS)
@@ -28,3 +28,8 @@ def turn_rows(rules, states, turns, offsets, legal, room):  # noqa: PLR0917
 @kernel(symmetry.CHECK_TURNS)
 def check_turns(rules, states, n_turns, offsets, legal, seen, room):  # noqa: PLR0917
     return symmetry.check_turns(KERNELS, rules, states, n_turns, offsets, legal, seen, room)
+
+
+@kernel(uct.ROLL_OUT)
+def roll_out(memory, state, stream):
+    return uct.roll_out(KERNELS, memory, state, stream)

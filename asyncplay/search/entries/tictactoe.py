@@ -2,7 +2,7 @@
 
 from asyncplay.games.kernels import kernel
 from asyncplay.games.tictactoe import KERNELS
-from asyncplay.search import examples, policy, puct
+from asyncplay.search import examples, policy, puct, uct
 
 
 @kernel(puct.SELECT_BYTES)
@@ -18,3 +18,8 @@ def advance(packed, finished):
 @kernel(examples.REBUILD_BYTES)
 def rebuild(replay, rows, features):
     return examples.rebuild(KERNELS, replay, rows, features)
+
+
+@kernel(uct.ROLL_OUT)
+def roll_out(memory, state, stream):
+    return uct.roll_out(KERNELS, memory, state, stream)
