@@ -14,9 +14,10 @@ def evaluate(
     version: MaybeVersion = None,
     option: MaybeOptions = None,
     seed: MaybeSeed = None,
+    purified: bool = False,
     json: bool = False,
 ) -> int:
-    """Let what a run has learned play a match; of a run that solves by table, say how far it is from equilibrium.
+    """Let what a run has learned play a match; of a small game solved by table, say how far it is from equilibrium.
 
     Parameters
     ----------
@@ -24,9 +25,11 @@ def evaluate(
         The folder of the run.
     against
         random (unless you say otherwise), rules (Blob), perfect (tic-tac-toe), the number of a version,
-        openspiel:mcts-1000 (boards) or openspiel:ismcts-500 (Blob).
+        openspiel:mcts-1000 (boards) or openspiel:ismcts-500 (Blob). For hold'em: random, always-call, always-fold,
+        tight, aggressive, the folder of another run, or all of the simple players, which is what it plays unless you
+        say otherwise.
     games
-        How many; 200 unless you say otherwise.
+        How many; 200 unless you say otherwise, of hold'em 200,000 hands.
     simulations
         For each decision of ours; 64 unless you say otherwise.
     version
@@ -34,11 +37,14 @@ def evaluate(
     option
         An option of the game other than the run's own, such as trump=spades; repeatable. What the network or the
         table does not fit is refused.
+    purified
+        Hold'em: take the most likely action of the policy instead of drawing one; the opponent does not.
     """
     from asyncplay.cli.tables import show
     from asyncplay.engine.loop import run_loop
     from asyncplay.rating import evaluate as rating
 
     words = {"against": against, "games": games, "simulations": simulations, "version": version, "seed": seed}
+    words |= {"purified": purified or None}
     question = rating.Question.of(run, words, options=option or ())
     return show(run_loop(rating.evaluate(question)), as_json=json)
