@@ -1,13 +1,15 @@
 """What a batch sends, and whether its cost stays the same however long a run lasts and however large its table is.
 
 A worker and a coordinator speak in frames inside one process, so that nothing but their own work is measured. The
-load: batches of 100 iterations (outcome sampling) over a betting tree. Windows of the long run alternate with windows
-of a run that is put back to 1,000 known infosets each time; each is divided by the speed of a fixed kernel beside it.
+load: batches of 100 iterations over a synthetic betting tree (outcome sampling) or over that of hold'em (external).
+Windows of the long run alternate with windows of a run that is put back to 1,000 known infosets each time; each is
+divided by the speed of a fixed kernel beside it.
 """
 
 import json
 import statistics
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from itertools import count
 from typing import Any, NamedTuple
@@ -15,8 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from asyncplay import games
-from asyncplay.config.sections import SolveSettings
+from asyncplay.bench.holdem import holdem_config
+from asyncplay.config.sections import AbstractionSettings, SolveSettings
 from asyncplay.engine.ledger import Ledger
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.options import unknown
 from asyncplay.methods.mccfr.messages import Delta, TraverseSpec
 from asyncplay.methods.mccfr.round_size import RoundSize
 from asyncplay.methods.mccfr.rounds import ROLE, Rounds, payload
@@ -31,38 +36,68 @@ from asyncplay.wire.messages import Job, Message
 
 BATCH = 100
 EARLY_INFOSETS, PUBLISHED_INFOSETS = 1_000, 50_000
-FOREST = {"deals": 50, "depth": 11}  # 102,350 infosets
-TEN_TIMES = {"deals": 500, "depth": 11}
 WINDOW_BATCHES = 200
 REFERENCE_ITERATIONS = 50_000
 PARTS = 5  # equal parts of the run, with a median each
 SECONDS, QUICK_SECONDS = 600.0, 30.0
 
 
-def measure(*, quick: bool = False) -> dict[str, Any]:
-    solvable.warm(solvable.SYNTHETIC_TREE, {})
-    published = Exchange(FOREST)
+class DeltaLoad(NamedTuple):
+    """What is solved."""
+
+    game: str
+    options: Mapping[str, int | float | str | bool]
+    solve: SolveSettings
+    abstraction: AbstractionSettings = AbstractionSettings()
+
+
+def forest(deals: int) -> DeltaLoad:
+    return DeltaLoad(solvable.SYNTHETIC_TREE, {"deals": deals, "depth": 11}, SolveSettings(method="outcome"))
+
+
+def holdem() -> DeltaLoad:
+    config = holdem_config()
+    return DeltaLoad(config.game.name, config.game.options, SolveSettings(method="external"), config.abstraction)
+
+
+LOADS: dict[str, Callable[[], DeltaLoad]] = {solvable.SYNTHETIC_TREE: lambda: forest(50), "holdem": holdem}
+"""50 deals are 102,350 infosets; hold'em has 272,000."""
+
+
+def measure(*, game: str = solvable.SYNTHETIC_TREE, quick: bool = False) -> dict[str, Any]:
+    if game not in LOADS:
+        raise AsyncplayError(f"--game: {unknown('game whose table grows', game, tuple(LOADS))}")
+    load = LOADS[game]()
+    solvable.warm(load.game, load.options)
+    published = Exchange(load)
     published.fill(PUBLISHED_INFOSETS)
     full_bytes = published.full_state_bytes()
     delta_bytes = statistics.mean(published.batch().frame_bytes for _ in range(WINDOW_BATCHES))
-    run = Exchange(FOREST)
-    start_row_bytes = run.until_known(EARLY_INFOSETS)
-    pairs = _windows(run, _Young(run), QUICK_SECONDS if quick else SECONDS)
+    run = Exchange(load)
+    row_bytes = [run.until_known(EARLY_INFOSETS)]
+    pairs = _windows(run, _Young(run, load), QUICK_SECONDS if quick else SECONDS)
     late, part = pairs[len(pairs) // 3 :], len(pairs) // PARTS
     drift = 1 - statistics.median(pair.old for pair in late) / statistics.median(pair.young for pair in late)
+    row_bytes.append(run.batch().row_bytes)
+    if game == solvable.SYNTHETIC_TREE:
+        row_bytes.append(Exchange(forest(500)).batch().row_bytes)
     return {
+        "game": game,
         "full_state_bytes": full_bytes,
         "delta_bytes": delta_bytes,
         "reduction": full_bytes / delta_bytes,
-        "bytes_per_touched_row": [start_row_bytes, run.batch().row_bytes, Exchange(TEN_TIMES).batch().row_bytes],
-        "nodes_per_s": [
-            statistics.median(pair.nodes_per_s for pair in pairs[first : first + part])
-            for first in range(0, part * PARTS, part)
-        ],
+        "bytes_per_touched_row": row_bytes,
+        "nodes_per_s": _by_part(pairs, part, lambda pair: pair.nodes_per_s),
+        "against_reference": _by_part(pairs, part, lambda pair: pair.old),
         "drift": drift,
         "infosets": run.table.n_known,
         "batches": run.rounds.stats.pieces,
     }
+
+
+def _by_part(pairs: list["_Pair"], size: int, value: Callable[["_Pair"], float]) -> list[float]:
+    """The median of each of the equal parts of a run."""
+    return [statistics.median(map(value, pairs[first : first + size])) for first in range(0, size * PARTS, size)]
 
 
 class BatchTraffic(NamedTuple):
@@ -78,12 +113,12 @@ class Exchange:
 
     number = 0
 
-    def __init__(self, forest: dict[str, int]) -> None:
-        self._game = solvable.compile_game(solvable.SYNTHETIC_TREE, forest)
-        self.table = MergedTable(self._game.flat.offsets, new_table(self._game))
+    def __init__(self, load: DeltaLoad) -> None:
+        self._game = solvable.compile_game(load.game, load.options, load.abstraction)
+        self.table = MergedTable(self._game.offsets, new_table(self._game))
         self._player = TraversePlayer(count(1))
-        solve = SolveSettings(method="outcome")
-        self._spec = encode(TraverseSpec(solvable.SYNTHETIC_TREE, json.dumps(forest), json.dumps(asdict(solve))))
+        sections = load.options, asdict(load.solve), asdict(load.abstraction)
+        self._spec = encode(TraverseSpec(load.game, *map(json.dumps, sections)))
         self.begin()
 
     def begin(self) -> None:
@@ -120,7 +155,7 @@ class Exchange:
 
     def fill(self, infosets: int) -> None:
         """Get to know so many infosets, quickly: external sampling tries every action."""
-        sampler = Sampler(self._game, SamplerSettings(), 1)
+        sampler = solvable.make_sampler(self._game, SamplerSettings(), 1)
         for iteration in count():
             if self.table.n_known >= infosets:
                 return
@@ -130,16 +165,17 @@ class Exchange:
     def full_state_bytes(self) -> int:
         """What a worker would send that sent all it knows."""
         rows = self.table.known()
-        sums = self.table.values[:, SUM].reshape(self.table.n_infosets, -1)[rows].ravel()
+        is_known = np.isin(np.arange(self.table.n_infosets), rows)
+        sums = self.table.values[np.repeat(is_known, np.diff(self.table.offsets)), SUM].copy()
         return len(encode(Delta(1, True, BATCH, 0, 0.0, rows, self.table.regrets(rows), sums)))
 
 
 class _Young:
     """A second exchange, put back to where the first one is now as often as one likes."""
 
-    def __init__(self, model: Exchange) -> None:
+    def __init__(self, model: Exchange, load: DeltaLoad) -> None:
         self._kept = model.table.capture()
-        self.exchange = Exchange(FOREST)
+        self.exchange = Exchange(load)
 
     def again(self) -> Exchange:
         table, everything = self.exchange.table, np.ones(self.exchange.table.n_infosets, np.uint8)

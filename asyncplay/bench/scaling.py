@@ -1,4 +1,5 @@
-"""One worker against two over a big table, merging included: whole runs with real processes, one after the other.
+"""One worker against two over one table, of a synthetic tree or of hold'em, merging included: whole runs with real
+processes, one after the other.
 
 Rounds of about ten million nodes a worker. A run's rate is that between its first and its last merge; the ratio is the
 median over pairs of runs beside each other.
@@ -8,15 +9,21 @@ import asyncio
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from asyncplay.bench.holdem import holdem_config
 from asyncplay.bench.outside import until
 from asyncplay.config.loading import load
+from asyncplay.config.sections import Config, SolveSettings
 from asyncplay.engine.loop import run_loop
+from asyncplay.errors import AsyncplayError
+from asyncplay.games.options import unknown
 from asyncplay.methods.mccfr.run import MB, MccfrRun
 from asyncplay.solve import solvable
-from asyncplay.solve.mccfr import Sampler, SamplerSettings
+from asyncplay.solve.mccfr import SamplerSettings
 
 FOREST = {"deals": 40, "depth": 14}  # 655,320 infosets, a table of 30 MB
 ROUND_NODES = 10_000_000
@@ -25,14 +32,20 @@ PAIRS = 3
 HELD = "until all workers are there"
 
 
-def measure() -> dict[str, Any]:
-    solvable.warm(solvable.SYNTHETIC_TREE, {})
-    game = solvable.compile_game(solvable.SYNTHETIC_TREE, FOREST)
-    iterations = ROUND_NODES * 20 // Sampler(game, SamplerSettings(), 0).run(0, 20).nodes
-    pairs = [(_rate(1, iterations), _rate(2, iterations)) for _ in range(PAIRS)]
+def measure(*, game: str = solvable.SYNTHETIC_TREE, table: Literal["deltas"] = "deltas") -> dict[str, Any]:
+    """``table``: how workers share it; they send each other what they changed."""
+    if game not in LOADS:
+        raise AsyncplayError(f"--game: {unknown('game whose table grows', game, tuple(LOADS))}")
+    config = LOADS[game]()
+    solvable.warm(config.game.name, config.game.options)
+    compiled = solvable.compile_game(config.game.name, config.game.options, config.abstraction)
+    iterations = ROUND_NODES * 20 // solvable.make_sampler(compiled, SamplerSettings(), 0).run(0, 20).nodes
+    pairs = [(_rate(config, 1, iterations), _rate(config, 2, iterations)) for _ in range(PAIRS)]
     one, two = zip(*pairs, strict=True)
     return {
-        "table_mb": 16 * game.n_entries / MB,
+        "game": game,
+        "table": table,
+        "table_mb": 16 * compiled.n_entries / MB,
         "one_worker_nodes_per_s": statistics.median(one),
         "two_workers_nodes_per_s": statistics.median(two),
         "ratio": statistics.median(second / first for first, second in pairs),
@@ -40,24 +53,29 @@ def measure() -> dict[str, Any]:
     }
 
 
-def _rate(workers: int, iterations: int) -> float:
+def _forest() -> Config:
+    return load(None, {"game": {"name": solvable.SYNTHETIC_TREE, "options": FOREST}})  # type: ignore[dict-item]  # a table, as in a file
+
+
+LOADS: dict[str, Callable[[], Config]] = {solvable.SYNTHETIC_TREE: _forest, "holdem": holdem_config}
+
+
+def _rate(config: Config, workers: int, iterations: int) -> float:
     """Nodes/s of a run whose rounds have ``iterations`` for each worker."""
-    config = load(
-        None,
-        {
-            "game": {"name": solvable.SYNTHETIC_TREE, "options": FOREST},  # type: ignore[dict-item]  # a table, as in a file
-            "solve": {
-                "method": "external",
-                "rounds": "asynchronous",
-                "batch": str(workers * iterations),
-                "exact_every_s": "0",
-                "exact_nodes": "0",
-                "snapshot_every_s": "0",
-            },
-            "train": {"units": str(ROUNDS * workers * iterations)},
-            "pool": {"workers": str(workers)},
-            "checkpoint": {"every_s": "0"},
-        },
+    solve = SolveSettings(
+        method="external",
+        rounds="asynchronous",
+        batch=workers * iterations,
+        exact_every_s=0,
+        exact_nodes=0,
+        snapshot_every_s=0,
+    )
+    config = replace(
+        config,
+        solve=solve,
+        train=replace(config.train, units=ROUNDS * workers * iterations),
+        pool=replace(config.pool, workers=workers),
+        checkpoint=replace(config.checkpoint, every_s=0),
     )
     merges: list[tuple[float, int]] = []
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import Signature
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
@@ -36,6 +36,7 @@ class Bench(NamedTuple):
 JSON = Option("json", bool, False)
 GAME = Option("game", str, "connect4")
 OPTION = Option("option", MaybeOptions, None, "An option of the game, such as players=3; repeatable.")
+TABLED = Option("game", str, "forest", "forest, a synthetic tree, or holdem.")
 BACKEND = Option("backend", str, "auto")
 BENCHES = (
     Bench("wire", "What a row costs the coordinator: decoded, queued, batched and answered."),
@@ -90,7 +91,7 @@ BENCHES = (
     Bench(
         "cfr",
         "Iterations/s of sampled solving beside open_spiel's, and seconds until NashConv is small; one core.",
-        (Option("game", str, "leduc", "kuhn, leduc or liarsdice."), OPTION),
+        (Option("game", str, "leduc", "kuhn, leduc, liarsdice or holdem."), OPTION),
     ),
     Bench(
         "console",
@@ -99,11 +100,15 @@ BENCHES = (
     Bench(
         "deltas",
         "What a batch of a tabular run sends, and whether its rate stays the same while the table fills.",
-        (Option("quick", bool, False, "Thirty seconds instead of ten minutes."),),
+        (TABLED, Option("quick", bool, False, "Thirty seconds instead of ten minutes.")),
     ),
     Bench("thinkers", "What it costs to know who is still waited for, with 10, 100 and 1,000 simulated workers."),
     Bench("split", "No iteration is lost in the split, by arithmetic and with real processes."),
-    Bench("scaling", "Two workers against one over a table of 30 MB, merging included."),
+    Bench(
+        "scaling",
+        "Two workers against one over a table of 30 MB, of hold'em 10 MB, merging included.",
+        (TABLED, Option("table", Literal["deltas"], "deltas", "How workers share it: they send what they changed.")),
+    ),
     Bench(
         "duel",
         "Two ways to think, or two runs: points a round that one makes beyond the other, deals paired.",

@@ -42,13 +42,14 @@ def build(
     from asyncplay.config.menus import parse_buckets
     from asyncplay.console.progress import bar
     from asyncplay.methods.buckets import build as building
+    from asyncplay.solve.abstraction.bucket_file import bucket_path
 
     try:
         counts = parse_buckets(sizes)
     except ValueError as error:
         raise AsyncplayError(f"SIZES is {sizes}, must be {error}") from None
     config = load(None, {"pool": {"workers": str(workers)}} if workers is not None else {})
-    path = out or Path("buckets") / f"{deck}-{sizes.replace('/', '-')}-{seed}.buckets"
+    path = out or bucket_path(deck, sizes, seed)
     try:
         with bar("building buckets") as progress:
             digest = building.build(path, building.plan(deck, counts, seed), config, progress)

@@ -16,6 +16,7 @@ from asyncplay.cli import (
     output,
     report,
     runs,
+    show,
     train,
     tree,
     tune,
@@ -37,6 +38,7 @@ for command in (
     watch.watch,
     tree.tree,
     buckets.buckets,
+    show.show,
 ):
     app.command(command)
 app.command(evaluate.evaluate, name="eval")

@@ -15,9 +15,10 @@ def evaluate(
     version: MaybeVersion = None,
     option: MaybeOptions = None,
     seed: MaybeSeed = None,
+    purified: bool = False,
     json: bool = False,
 ) -> int:
-    """Let what a run has learned play a match; of a run that solves by table, say how far it is from equilibrium.
+    """Let what a run has learned play a match; of a small game solved by table, say how far it is from equilibrium.
 
     Parameters
     ----------
@@ -25,9 +26,11 @@ def evaluate(
         The folder of the run; without it, the latest in runs/.
     against
         random (unless you say otherwise), rules (Blob, RingRift), perfect (tic-tac-toe), mcts-100, the number of a
-        version, openspiel:mcts-1000 (Connect Four, tic-tac-toe) or openspiel:ismcts-500 (Blob).
+        version, openspiel:mcts-1000 (Connect Four, tic-tac-toe) or openspiel:ismcts-500 (Blob). For hold'em: random,
+        always-call, always-fold, tight, aggressive, the folder of another run, or all of the simple players, which is
+        what it plays unless you say otherwise.
     games
-        How many; 200 unless you say otherwise.
+        How many; 200 unless you say otherwise, of hold'em 200,000 hands.
     simulations
         For each decision of ours; 64 unless you say otherwise.
     version
@@ -35,6 +38,8 @@ def evaluate(
     option
         An option of the game other than the run's own, such as trump=spades; repeatable. What the network or the
         table does not fit is refused.
+    purified
+        Hold'em: take the most likely action of the policy instead of drawing one; the opponent does not.
     """
     from json import dumps
 
@@ -45,6 +50,7 @@ def evaluate(
     from asyncplay.rating.wording import as_lines
 
     words = {"against": against, "games": games, "simulations": simulations, "version": version, "seed": seed}
+    words |= {"purified": purified or None}
     question = rating.Question.of(run_or_latest(run), words, options=option or ())
     figures = run_loop(rating.evaluate(question, partial(bar, every=1)))
     print_lines([dumps(figures)] if json else as_lines(figures))

@@ -25,6 +25,7 @@ from asyncplay.engine.method import Method
 from asyncplay.errors import AsyncplayError, RunFailed, leaves
 from asyncplay.methods import game_options, preflight
 from asyncplay.methods.choice import make_run
+from asyncplay.methods.game_options import ABSTRACTED
 from asyncplay.monitor import address
 from asyncplay.monitor.log_tail import LogTail
 from asyncplay.monitor.metrics import metrics
@@ -50,6 +51,8 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing, counted: st
     ``counted``: what a flag called the units of the run, if one did.
     """
     preflight.require(config, counted)
+    if not prepare_cards(config):
+        return EXIT_INTERRUPTED
     folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     with _opened(folder, "--run") as log_file:
         log_file.obey(config.train.log_level)
@@ -71,6 +74,8 @@ def go_on(
     with _opened(folder, "--resume") as log_file:
         past = resume.read(folder, flags)
         preflight.require(past.config, counted)
+        if not prepare_cards(past.config):
+            return EXIT_INTERRUPTED
         log_file.obey(past.config.train.log_level)
         resume.write_config(past.config, folder)
         for line in (f"run folder: {folder}", *past.news):
@@ -78,6 +83,24 @@ def go_on(
         if not showing.detach:
             return _see_through(past.config, folder, showing, past)
     return _detach(folder, ["train", "--resume", str(folder)], showing)
+
+
+def prepare_cards(config: Config) -> bool:
+    """Build the bucket file that a run of hold'em needs, if it is not there yet; False if that was interrupted."""
+    if config.game.name != ABSTRACTED:
+        return True
+    from asyncplay.console.progress import bar
+    from asyncplay.methods.buckets import first_use
+
+    if first_use.is_missing(config):
+        say(f"building card buckets {config.abstraction.buckets}, once for all runs; some minutes")
+        try:
+            with bar("building buckets") as progress:
+                first_use.build_missing(config, progress)
+        except KeyboardInterrupt:
+            say("ended before the buckets were whole; the same command goes on")
+            return False
+    return True
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import inspect
 import json
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
 from functools import cache
 from itertools import pairwise
@@ -72,8 +72,9 @@ class TextSection(Section):
     @field_validator("*")
     @classmethod
     def _can_be_read(cls, value: str, info: ValidationInfo) -> str:
+        readers: dict[str | None, Callable[[str], object]] = {"buckets": parse_buckets, "file": str}
         try:
-            parse_buckets(value) if info.field_name == "buckets" else parse_menu(value)
+            readers.get(info.field_name, parse_menu)(value)
         except ValueError as error:
             raise PydanticCustomError("unreadable", "unreadable", {"expected": str(error)}) from None
         return value

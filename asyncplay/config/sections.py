@@ -387,6 +387,9 @@ class AbstractionSettings:
     buckets: str = "24/80/80/64"
     """Buckets of cards before the flop, on the flop, the turn and the river; 169 before the flop is lossless."""
 
+    file: str = ""
+    """The file of these buckets; without one buckets/DECK-BUCKETS-0.buckets, which is built on first use."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolSettings:

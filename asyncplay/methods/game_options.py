@@ -11,6 +11,8 @@ from asyncplay.games.options import GameOption, Value, as_typed
 
 SYNTHETIC_LOAD, SYNTHETIC_TREE = "synthetic", "forest"
 """Made to measure; they are no games. solve/solvable.py, which loads numba, has the second name too."""
+ABSTRACTED = "holdem"
+"""The game that is solved by its abstraction; solve/solvable.py has this name too."""
 
 
 def lay_over(config: Config, words: Sequence[str]) -> Config:

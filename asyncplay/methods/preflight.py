@@ -1,6 +1,6 @@
 """Whether a run of this configuration can begin: asked before there is a folder for it.
 
-Whether a game can be solved by table is known only when its tree is laid out.
+Whether a game can be solved by table is known only when its tree is laid out; of hold'em its betting tree is counted.
 """
 
 from asyncplay import games
@@ -9,7 +9,7 @@ from asyncplay.config.sections import Config
 from asyncplay.errors import ConfigError
 from asyncplay.machine import usable_cores
 from asyncplay.methods import game_options
-from asyncplay.methods.game_options import SYNTHETIC_LOAD, SYNTHETIC_TREE
+from asyncplay.methods.game_options import ABSTRACTED, SYNTHETIC_LOAD, SYNTHETIC_TREE
 
 
 def require(config: Config, counted: str | None = None) -> None:
@@ -27,7 +27,14 @@ def require(config: Config, counted: str | None = None) -> None:
         sizes.require_load(config, machine)
     if config.game.name == SYNTHETIC_LOAD or config.solve.method != "off":
         game_options.settled(config)
+        if config.game.name == ABSTRACTED:
+            from asyncplay.methods.buckets import first_use
+
+            first_use.require(config, machine.free_bytes)
         return
+    if config.game.name == ABSTRACTED:
+        cure = "use a configuration such as holdem-quick, or --solve.method external"
+        raise ConfigError(f"game.name is {ABSTRACTED}, which is solved by table and not searched; {cure}")
     if config.game.name == SYNTHETIC_TREE:
         raise ConfigError(f"game.name is {SYNTHETIC_TREE}, which has a table and no search; set solve.method")
     game = games.load(config.game.name, config.game.options)

@@ -1,1 +1,1 @@
-"""How strong a trained run is."""
+"""How strong a trained run is, and what it does."""

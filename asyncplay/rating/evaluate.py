@@ -20,13 +20,14 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.machine import usable_cores
 from asyncplay.methods import game_options
 from asyncplay.methods import parts as build
+from asyncplay.methods.game_options import ABSTRACTED
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
 from asyncplay.methods.selfplay.network import choose_backend, load_game, load_weights, open_model
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import Weights
 from asyncplay.model.shape import NetShape, known_facts
-from asyncplay.rating import solved
+from asyncplay.rating import hands, solved
 from asyncplay.rundir.layout import CONFIG, NET, read_config
 from asyncplay.rundir.weights import versions
 from asyncplay.search import entries
@@ -60,14 +61,22 @@ class Question(NamedTuple):
     version: int | None = None  # None: the latest
     seed: int = 0
     options: Sequence[str] = ()  # of the game, KEY=VALUE, other than the run's own
+    purified: bool = False  # a blueprint of hold'em always takes its most likely action
 
     @classmethod
     def of(cls, run: Path, words: Mapping[str, Any], *, options: Sequence[str] = ()) -> "Question":
-        """From the flags of the command line, None where one was left out. A run that solves plays no match."""
-        said = {name: value for name, value in words.items() if value is not None}
-        if said and solved.config_of(run) is not None:
-            flags = ", ".join(f"--{name}" for name in said)
-            raise AsyncplayError(f"{flags}: {run} is solved by table and plays no match; leave it out")
+        """From the flags of the command line, None where one was left out. Of the runs that solve only those of hold'em
+        play matches."""
+        said, solving = {name: value for name, value in words.items() if value is not None}, solved.config_of(run)
+        allowed: tuple[str, ...] = ("against", "games", "simulations", "version", "seed")
+        reason = "is not solved by table"
+        if solving is not None and solving.game.name == ABSTRACTED:
+            allowed, reason = ("against", "games", "seed", "purified"), "is a blueprint, which only looks things up"
+            said = {"against": hands.ALL, "games": hands.DEFAULT_HANDS} | said
+        elif solving is not None:
+            allowed, reason = (), "is solved by table and plays no match"
+        if wrong := [name for name in said if name not in allowed]:
+            raise AsyncplayError(f"{', '.join(f'--{name}' for name in wrong)}: {run} {reason}; leave it out")
         return cls(run, **said, options=options)
 
 
@@ -81,10 +90,21 @@ class Brain(NamedTuple):
 
 
 async def evaluate(question: Question, stage: Stage = quiet) -> dict[str, Any]:
-    """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
-    that solves by table how far it is from equilibrium. ``stage`` shows how far each stage is."""
+    """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, hands of a
+    blueprint, or of another run that solves by table how far it is from equilibrium. ``stage`` shows how far each
+    stage is."""
     if (solving := solved.config_of(question.run)) is not None:
         game_options.require_same(solving, question.options, f"the table of {question.run}")
+        if solving.game.name == ABSTRACTED:
+            with stage("playing"):
+                return hands.measure(
+                    question.run,
+                    solving,
+                    against=question.against,
+                    hands=question.games,
+                    seed=question.seed,
+                    is_purified=question.purified,
+                )
         with stage("measuring"):
             return solved.measure(question.run, solving)
     hero = read_brain(question.run, question.version)

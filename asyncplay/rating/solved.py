@@ -12,6 +12,7 @@ from asyncplay.methods.mccfr.checkpoint import array_of, read
 from asyncplay.rundir.layout import CHECKPOINTS, CONFIG, read_config
 from asyncplay.solve import solvable
 from asyncplay.solve.exact import exploitability
+from asyncplay.solve.flat import FlatGame
 from asyncplay.solve.regret import average_policy, new_table
 
 
@@ -28,6 +29,7 @@ def measure(run: Path, config: Config) -> dict[str, Any]:
         reason = "; ".join(complaints) or "it has no checkpoint yet"
         raise AsyncplayError(f"{run} cannot be evaluated: {reason}")
     game = solvable.compile_game(config.game.name, config.game.options)
+    assert isinstance(game, FlatGame), "a blueprint plays matches"
     if game.n_histories > config.solve.exact_nodes:
         size = f"{game.n_histories:,} histories, solve.exact_nodes is {config.solve.exact_nodes:,}"
         raise AsyncplayError(f"{run} cannot be evaluated: the game has {size}")

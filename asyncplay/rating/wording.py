@@ -5,9 +5,12 @@ from typing import Any
 
 
 def as_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Of a match, or of a run that solves by table; none is longer than 80 characters, unless a name is."""
+    """Of a match, of hands of a blueprint, or of a run that solves by table; none is longer than 80 characters, unless
+    a name is."""
     if "nash_conv" in figures:
         return _solved(figures)
+    if "rows" in figures:
+        return _hands(figures)
     games, against = figures["games"], figures["against"]
     rival = f"version {against}" if against.isdecimal() else against
     lines = [
@@ -29,6 +32,19 @@ def as_lines(figures: Mapping[str, Any]) -> list[str]:
         f"{figures['draws']:,}",
     ]
     return lines
+
+
+def _hands(figures: Mapping[str, Any]) -> list[str]:
+    purified = ", purified" if figures["purified"] else ""
+    return [
+        f"{figures['game']}, {figures['iterations']:,} iterations{purified}; bb/100 with 95 % intervals",
+        *(_against(row) for row in figures["rows"]),
+    ]
+
+
+def _against(row: Mapping[str, Any]) -> str:
+    low, high = row["interval"]
+    return f"against {row['against']}: {row['bb_per_100']:+.1f} ({low:+.1f} to {high:+.1f}), {row['hands']:,} hands"
 
 
 def _solved(figures: Mapping[str, Any]) -> list[str]:

@@ -14,8 +14,9 @@ from asyncplay.data.watermark import read_watermark
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.rundir.layout import CHECKPOINTS, CONFIG, read_config
 
-FIXED_SECTIONS, FIXED_KEYS = ("game", "net"), ("train.seed",)
-"""What cannot change: the games, weights and unit seeds of a run have no meaning under other values."""
+FIXED_SECTIONS, FIXED_KEYS, FREE_KEYS = ("game", "net", "abstraction"), ("train.seed",), ("abstraction.file",)
+"""What cannot change: the games, weights, tables and unit seeds of a run have no meaning under other values. A bucket
+file may lie elsewhere; its SHA-256 is compared."""
 
 Sections = Mapping[str, Mapping[str, Any]]
 
@@ -50,7 +51,7 @@ def read(folder: Path, flags: Overrides) -> Resumed:
     refused = [
         f"{key} is {_text(old)} in this run and cannot become {_text(new)}; a new run can have it"
         for key, old, new in changed
-        if key.partition(".")[0] in FIXED_SECTIONS or key in FIXED_KEYS
+        if (key.partition(".")[0] in FIXED_SECTIONS and key not in FREE_KEYS) or key in FIXED_KEYS
     ]
     if refused:
         raise ConfigError("\n".join(refused))

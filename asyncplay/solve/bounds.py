@@ -11,12 +11,16 @@ player's walk it is met at most as often as it has histories, and its sums grow 
 Outcome walks divide by the odds of what the walking player drew. A draw among n actions has odds of explore / n or
 more, so what is divided by grows no further than F, the largest product of n / explore along a player's own decisions:
 |regret| <= W * U * F, sum <= W * (P - 1) * F, |value| <= U * F.
+
+Walks over a betting tree are external, and an iteration deals once: a walk meets an infoset at most once, whosever it
+is, so sum <= W * (P - 1).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from asyncplay.solve.abstraction.blueprint import Blueprint
 from asyncplay.solve.flat import NO_ENTRY, FlatGame
 from asyncplay.solve.mccfr import OUTCOME, SamplerSettings
 
@@ -38,7 +42,9 @@ class Bounds(NamedTuple):
         return n * first + n * (n + 1) / 2 if self.is_linear else float(n)
 
 
-def bounds_of(game: FlatGame, settings: SamplerSettings) -> Bounds:
+def bounds_of(game: FlatGame | Blueprint, settings: SamplerSettings) -> Bounds:
+    if isinstance(game, Blueprint):
+        return _bounds_of_tree(game, settings)
     flat, others = game.flat, game.players - 1
     most = float(np.abs(flat.payoffs).max())
     if settings.method == OUTCOME:
@@ -60,3 +66,11 @@ def bounds_of(game: FlatGame, settings: SamplerSettings) -> Bounds:
     least_nodes, most_nodes = game.players, game.players * game.n_histories
     sizes = regret * ROUNDING, total * ROUNDING, value * ROUNDING
     return Bounds(*sizes, least_nodes, most_nodes, bool(settings.is_linear))
+
+
+def _bounds_of_tree(game: Blueprint, settings: SamplerSettings) -> Bounds:
+    """A player loses at most what it paid and wins at most what the others paid."""
+    paid = game.tree.paid.astype(float)
+    lost, won = paid.max(), (paid.sum(axis=1, keepdims=True) - paid).max()
+    sizes = (lost + won) * ROUNDING, (game.players - 1) * ROUNDING, max(lost, won) * ROUNDING
+    return Bounds(*sizes, game.players, game.players * len(game.tree.nodes), bool(settings.is_linear))

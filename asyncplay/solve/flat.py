@@ -85,6 +85,16 @@ class FlatGame(NamedTuple):
         return int(self.flat.payoffs.shape[1])
 
     @property
+    def offsets(self) -> NDArray[np.int32]:
+        """int32[I + 1], of each infoset's entries."""
+        offsets: NDArray[np.int32] = self.flat.offsets
+        return offsets
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(array.nbytes for array in (*self.flat, self.keys, self.actions))
+
+    @property
     def n_infosets(self) -> int:
         return len(self.flat.movers)
 

@@ -11,19 +11,19 @@ Iteration t draws from ``rng.stream(seed, t)``: a range of iterations does the s
 the same table.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64, typeof, void
+from numba import float64, int32, int64, typeof, void
 from numpy.typing import NDArray
 
 from asyncplay import rng
 from asyncplay.config.sections import SolveSettings
-from asyncplay.games.kernels import helper, kernel, ready
+from asyncplay.games.kernels import Kernel, helper, kernel, ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve.deltas import count_entries
 from asyncplay.solve.flat import Array, Flat, FlatGame, empty_flat
-from asyncplay.solve.regret import REGRET, SUM, Table, matching, new_table
+from asyncplay.solve.regret import REGRET, SUM, TABLE, Table, matching, new_table
 
 EXTERNAL, OUTCOME = 0, 1
 ONE, NO_FLOOR = np.uint64(1), -np.inf
@@ -64,6 +64,12 @@ class Touched(NamedTuple):
     before: Array  # float64[E], the regrets of these infosets as they were
 
 
+def new_touched(n_entries: int, n_infosets: int) -> Touched:
+    """Nothing is."""
+    marks, before = np.zeros(n_entries, np.uint8), np.zeros(n_entries)
+    return Touched(marks, np.zeros(n_infosets, np.int32), np.zeros(1, np.int64), before)
+
+
 class SamplerScratch(NamedTuple):
     """Arrays to work in."""
 
@@ -98,10 +104,9 @@ class Ground(NamedTuple):
     settings: SamplerSettings
 
 
-_NUMBERS, _FLOATS = np.zeros(1, np.int32), np.zeros(1)
-_TOUCHED = Touched(np.zeros(1, np.uint8), _NUMBERS, np.zeros(1, np.int64), _FLOATS)
-_SCRATCH = SamplerScratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), _FLOATS)
-GROUND = typeof(Ground(empty_flat(), np.zeros((1, 2)), _TOUCHED, _SCRATCH, SamplerSettings()))  # the same for all games
+_SCRATCH = SamplerScratch(np.zeros(1, FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), np.zeros(1))
+_GROUND = Ground(empty_flat(), np.zeros((1, 2)), new_touched(1, 1), _SCRATCH, SamplerSettings())
+GROUND, TOUCHED = typeof(_GROUND), typeof(_GROUND.touched)  # the same for all games
 WALK = int64(GROUND, int64, int64, int64)
 
 
@@ -327,14 +332,13 @@ def back_up(ground, value, depth, weight):
     return value
 
 
-@kernel(void(GROUND, float64[::1], float64[::1]))
-def withdraw(ground, regrets, sums):
+@kernel(void(int32[::1], TABLE, TOUCHED, float64[::1], float64[::1]))
+def withdraw(offsets, table, touched, regrets, sums):
     """Write what changed, and undo it: regrets are as they were, strategy sums 0, and no infoset counts as touched."""
-    flat, table, touched = ground.flat, ground.table, ground.touched
     place = 0
     for infoset in touched.infosets[: touched.count[0]]:
-        touched.marks[flat.offsets[infoset]] = 0
-        for entry in range(flat.offsets[infoset], flat.offsets[infoset + 1]):
+        touched.marks[offsets[infoset]] = 0
+        for entry in range(offsets[infoset], offsets[infoset + 1]):
             regrets[place] = table[entry, REGRET] - touched.before[entry]
             sums[place] = table[entry, SUM]
             table[entry, REGRET] = touched.before[entry]
@@ -361,20 +365,15 @@ class Changes(NamedTuple):
     sums: NDArray[np.float64]  # float64[e]
 
 
-class Sampler:
-    """Walks a game on a table of its own, or on one that it is given."""
+class TableSampler:
+    """Walks on a table and knows what it changed there.
 
-    def __init__(self, game: FlatGame, settings: SamplerSettings, seed: int, table: Table | None = None) -> None:
-        self.game = game
-        self.table = new_table(game) if table is None else table
-        self._seed = seed
-        self._walk = ready(walk_outcome if settings.method == OUTCOME else walk_external)
-        marks, before = np.zeros(game.n_entries, np.uint8), np.zeros(game.n_entries)
-        touched = Touched(marks, np.zeros(game.n_infosets, np.int32), np.zeros(1, np.int64), before)
-        depth, widest = int(game.levels().max()) + 1, int(np.diff(game.flat.offsets).max())
-        stream, utility = np.zeros(rng.STREAM_WORDS, np.uint64), np.zeros(game.players)
-        scratch = SamplerScratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, utility)
-        self._ground = Ground(game.flat, self.table, touched, scratch, settings)
+    Its ``ground`` has the game, the table, what was touched and scratch memory; ``walk`` is the kernel for it.
+    """
+
+    def __init__(self, offsets: NDArray[np.int32], ground: Any, walk: Kernel, seed: int) -> None:
+        self.offsets, self.table = offsets, ground.table
+        self._ground, self._walk, self._seed = ground, ready(walk), seed
 
     def run(self, first: int, n: int) -> Walked:
         """Walk iterations ``first`` to ``first + n - 1``."""
@@ -390,6 +389,19 @@ class Sampler:
         """
         touched = self._ground.touched
         infosets: NDArray[np.int32] = touched.infosets[: touched.count[0]].copy()
-        regrets, sums = np.empty((2, ready(count_entries)(self.game.flat.offsets, infosets)))
-        withdraw(self._ground, regrets, sums)
+        regrets, sums = np.empty((2, ready(count_entries)(self.offsets, infosets)))
+        ready(withdraw)(self.offsets, self.table, touched, regrets, sums)
         return Changes(infosets, regrets, sums)
+
+
+class Sampler(TableSampler):
+    """Walks a flat game on a table of its own, or on one that it is given."""
+
+    def __init__(self, game: FlatGame, settings: SamplerSettings, seed: int, table: Table | None = None) -> None:
+        table = new_table(game) if table is None else table
+        depth, widest = int(game.levels().max()) + 1, int(np.diff(game.offsets).max())
+        stream, utility = np.zeros(rng.STREAM_WORDS, np.uint64), np.zeros(game.players)
+        scratch = SamplerScratch(np.zeros(depth, FRAME), np.zeros((depth, widest)), stream, utility)
+        touched = new_touched(game.n_entries, game.n_infosets)
+        walk = walk_outcome if settings.method == OUTCOME else walk_external
+        super().__init__(game.offsets, Ground(game.flat, table, touched, scratch, settings), walk, seed)

@@ -5,14 +5,13 @@ played so far. float32 would stop moving after 2**24 visits of an infoset; these
 weights that grow linearly (1e18 with increments of 1e9).
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float64, int32, int64, void
 from numpy.typing import NDArray
 
 from asyncplay.games.kernels import helper, kernel
-from asyncplay.solve.flat import FlatGame
 
 REGRET, SUM = 0, 1
 TABLE = float64[:, ::1]
@@ -20,19 +19,43 @@ TABLE = float64[:, ::1]
 Table = NDArray[np.float64]
 
 
-def new_table(game: FlatGame) -> Table:
+class Tabled(Protocol):
+    """A game as far as a table knows it."""
+
+    @property
+    def offsets(self) -> NDArray[np.int32]:
+        """int32[I + 1], of each infoset's entries."""
+
+    @property
+    def n_entries(self) -> int: ...
+
+
+def new_table(game: Tabled) -> Table:
     """Every strategy uniform. Its pages are touched: untouched ones made a walk seven times slower."""
     return np.full((game.n_entries, 2), 0.0)
 
 
-def average_policy(game: FlatGame, table: Table) -> NDArray[np.float64]:
+def average_policy(game: Tabled, table: Table) -> NDArray[np.float64]:
     """float64[E]: the share of each entry in its infoset's strategy sum; uniform where nothing was summed."""
-    starts = game.flat.offsets[:-1]
-    sizes = np.diff(game.flat.offsets)
+    starts = game.offsets[:-1]
+    sizes = np.diff(game.offsets)
     totals = np.repeat(np.add.reduceat(table[:, SUM], starts), sizes)
     uniform = np.repeat(1.0 / sizes, sizes)
     shares: Any = np.divide(table[:, SUM], totals, out=uniform, where=totals > 0.0)
     return shares
+
+
+@kernel(float64(int32[::1], TABLE))
+def largest_regrets(offsets, table):
+    """The largest regret of each infoset, added up where it is above 0. Divided by the weights of all iterations it
+    falls to 0, and with perfect recall bounds what all players together could gain by another strategy."""
+    total = 0.0
+    for infoset in range(len(offsets) - 1):
+        largest = 0.0
+        for entry in range(offsets[infoset], offsets[infoset + 1]):
+            largest = max(largest, table[entry, REGRET])
+        total += largest
+    return total
 
 
 @helper

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from asyncplay.bench import split
-from asyncplay.bench.deltas import FOREST, PUBLISHED_INFOSETS, TEN_TIMES, Exchange, _Young
+from asyncplay.bench.deltas import PUBLISHED_INFOSETS, Exchange, _Young, forest
 from asyncplay.solve.exact import exploitability
 from asyncplay.solve.mccfr import Sampler, SamplerSettings
 from asyncplay.solve.regret import average_policy
@@ -12,7 +12,7 @@ from asyncplay.solve.synthetic_tree import grow
 
 
 def test_a_batch_of_the_published_load_sends_less_than_a_hundred_and_thirty_second_part_of_what_is_known():
-    exchange = Exchange(FOREST)
+    exchange = Exchange(forest(50))
     first = exchange.batch()
     exchange.fill(PUBLISHED_INFOSETS)
     assert exchange.table.n_known >= PUBLISHED_INFOSETS
@@ -20,13 +20,13 @@ def test_a_batch_of_the_published_load_sends_less_than_a_hundred_and_thirty_seco
     later = exchange.batch()
 
     assert exchange.full_state_bytes() / later.frame_bytes > 132
-    assert first.row_bytes == later.row_bytes == Exchange(TEN_TIMES).batch().row_bytes == 4 + 3 * 16
+    assert first.row_bytes == later.row_bytes == Exchange(forest(500)).batch().row_bytes == 4 + 3 * 16
 
 
 def test_a_young_run_is_the_same_each_time():
-    exchange = Exchange(FOREST)
+    exchange = Exchange(forest(50))
     exchange.until_known(1000)
-    n_known, young = exchange.table.n_known, _Young(exchange)
+    n_known, young = exchange.table.n_known, _Young(exchange, forest(50))
     batches = []
     for _ in range(2):
         again = young.again()

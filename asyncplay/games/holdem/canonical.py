@@ -103,10 +103,22 @@ def pair_number(pair, board):
 
 
 @helper
+def board_number(choose, numbers, board):
+    """The number of a board; equal where only the names of suits differ."""
+    return np.int64(numbers[place_of(choose, canonical(np.int64(0), board)[1])])
+
+
+@helper
+def number_beside(hole, board):
+    """The number of two cards among the pairs beside a board, with the suits of both in order."""
+    hole, board = canonical(hole, board)
+    return pair_number(hole, board)
+
+
+@helper
 def hand_number(choose, numbers, n_pairs, hole, board):
     """The number of what a player sees from the flop on; equal where only the names of suits differ."""
-    hole, board = canonical(hole, board)
-    return numbers[place_of(choose, board)] * n_pairs + pair_number(hole, board)
+    return board_number(choose, numbers, board) * n_pairs + number_beside(hole, board)
 
 
 @helper

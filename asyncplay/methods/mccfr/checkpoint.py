@@ -29,6 +29,7 @@ class TableProgress:
     period: int = 0
     next_unit: int = 0
     owed: Sequence[tuple[int, int]] = ()
+    digest: str = ""
 
 
 class CountsState(State):
@@ -58,10 +59,11 @@ class TabularState(State):
     period: Count
     next_unit: Count
     owed: list[tuple[Count, Annotated[int, Field(ge=1, lt=2**62)]]]
+    digest: str = ""  # of the abstraction that the table is of, if it is of one
 
 
-def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
-    """``arrays`` are copies of the table as it is now."""
+def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]], digest: str = "") -> Checkpoint:
+    """``arrays`` are copies of the table as it is now; ``digest``: of its abstraction, if it has one."""
     next_unit, owed = rounds.position()
     counts = {name: getattr(rounds.stats, name) for name in CountsState.model_fields}
     state = {
@@ -71,6 +73,7 @@ def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]]) -> Checkpoint:
         "period": rounds.period,
         "next_unit": next_unit,
         "owed": owed,
+        "digest": digest,
     }
     utilities, weights = np.array(rounds.stats.utilities, np.float64).reshape(-1, 2).T.copy()
     return Checkpoint({**arrays, "utilities": utilities, "utility_weights": weights}, state)
@@ -94,7 +97,8 @@ def read(snapshot: Checkpoint) -> TableProgress:
         raise checkpoint.unfit("owed iterations overlap")
     if max(ends) > state.next_unit:
         raise checkpoint.unfit(f"iterations up to {max(ends):,} are owed, of {state.next_unit:,}")
-    return TableProgress(stats, Effort(**state.latest.model_dump()), state.period, state.next_unit, state.owed)
+    latest = Effort(**state.latest.model_dump())
+    return TableProgress(stats, latest, state.period, state.next_unit, state.owed, state.digest)
 
 
 def array_of(snapshot: Checkpoint, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
 from asyncplay.config.live import LiveSettings
-from asyncplay.monitor.part import Figure, Part, count
+from asyncplay.monitor.part import Figure, Part, Plot, count
 
+NO_TABLE = "this run solves nothing by table"
+SOLVING = Plot("solving", "Utility of the first player, and regret", NO_TABLE)
+VISITED = Plot("visited", "Share of the table that was visited", NO_TABLE)
 LATEST_UTILITIES = 10_000  # pieces that the moving average is of
 
 
@@ -34,10 +37,25 @@ class RoundFigures(Part):
     utility: Annotated[
         float,
         Figure(
-            "gauge", "points", "utility", "{:+.4f}".format, has_curve=True, words="mean of the first player's gains"
+            "gauge",
+            "points",
+            "utility",
+            "{:+.4f}".format,
+            plot=SOLVING,
+            has_curve=True,
+            words="mean of the first player's gains",
         ),
     ] = 0.0
     """Utility of the first player, mean of the iterations of the last 10,000 pieces."""
+
+    regret: Annotated[float, Figure("gauge", "points", "regret", "{:.4f}".format, plot=SOLVING, hides_zero=True)] = 0.0
+    """Positive regrets of all infosets, the largest of each, by weighted iteration; it falls towards 0."""
+
+    visited: Annotated[float, Figure("gauge", "share", "visited", "{:.1%}".format, plot=VISITED)] = 0.0
+    """Share of the table's infosets that were ever changed."""
+
+    table_bytes: Annotated[int, Figure("gauge", "bytes", "table", count)] = 0
+    """Bytes of the table."""
 
     bytes_in: Annotated[int, Figure("counter", "bytes")] = 0
     """Bytes of changes from workers."""

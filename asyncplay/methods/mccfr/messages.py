@@ -53,6 +53,7 @@ class TraverseSpec(Message):
     game: str
     options: str  # of the game, as JSON
     solve: str  # SolveSettings as JSON
+    abstraction: str = "{}"  # AbstractionSettings as JSON
 
 
 register(Delta, Merged, TraverseSpec)

@@ -223,7 +223,7 @@ class Rounds:
             stats.bytes_in += whole.effort.n_bytes
             stats.rows_in += sum(len(part.infosets) for part in whole.parts)
             stats.pieces += 1
-            stats.infosets = self.table.n_known
+            stats.infosets, stats.visited = self.table.n_known, self.table.n_known / self.table.n_infosets
             iterations = whole.effort.iterations
             stats.utilities.append((sum(part.utility for part in whole.parts) / iterations, iterations))
         self._changes.note(self.table.union([part.infosets for whole in pieces for part in whole.parts]))

@@ -20,6 +20,7 @@ from asyncplay.engine.ledger import Ledger, Piece
 from asyncplay.engine.saver import Saver
 from asyncplay.engine.work import Assignment
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.kernels import ready
 from asyncplay.methods import parts
 from asyncplay.methods.mccfr import checkpoint as past
 from asyncplay.methods.mccfr.checkpoint import TableProgress
@@ -30,20 +31,24 @@ from asyncplay.methods.sizes import WORKER_BYTES
 from asyncplay.monitor.countdown import countdown
 from asyncplay.monitor.figures import Figures
 from asyncplay.monitor.snapshot import Result
+from asyncplay.payloads import Array
 from asyncplay.rundir.folder import RunFolder
 from asyncplay.rundir.layout import CHECKPOINTS
 from asyncplay.solve import solvable
+from asyncplay.solve.abstraction.blueprint import Blueprint
 from asyncplay.solve.bounds import Bounds, bounds_of
 from asyncplay.solve.deltas import MergedTable
 from asyncplay.solve.exact import Exploitability, exploitability
 from asyncplay.solve.flat import FlatGame
 from asyncplay.solve.mccfr import sampler_settings
-from asyncplay.solve.regret import average_policy, discount, new_table
+from asyncplay.solve.regret import average_policy, discount, largest_regrets, new_table
+from asyncplay.solve.solvable import TableGame
 from asyncplay.wire.codec import encode
 
 log = logging.getLogger(__name__)
 
 MB = 1 << 20
+TABLE_ENTRY_BYTES = 16
 
 Say = Callable[[str], None]
 
@@ -55,18 +60,18 @@ def most_of(bounds: Bounds, piece: Piece) -> Most:
     return Most(weight * bounds.regret, weight * bounds.total, n * bounds.value, *nodes)
 
 
-def memory_needed(game: FlatGame, workers: int) -> int:
+def memory_needed(game: TableGame, workers: int) -> int:
     """Bytes of trees and tables: everybody has its own; a round's changes are at most another table each."""
-    tree = sum(array.nbytes for array in (*game.flat, game.keys, game.actions))
-    table = 16 * game.n_entries
+    table = TABLE_ENTRY_BYTES * game.n_entries
     notes = 9 * game.n_entries + 4 * game.n_infosets
-    return (tree + table) + workers * (tree + 2 * table + notes)
+    return (game.n_bytes + table) + workers * (game.n_bytes + 2 * table + notes)
 
 
-def check_memory(game: FlatGame, workers: int, available: int) -> str:
+def check_memory(game: TableGame, workers: int, available: int) -> str:
     """Say what the tables will take; AsyncplayError if there is not enough."""
     needed = memory_needed(game, workers)
-    words = f"{game.n_infosets:,} infosets, a table of {16 * game.n_entries / MB:,.1f} MB, {needed / MB:,.0f} MB in all"
+    table = TABLE_ENTRY_BYTES * game.n_entries
+    words = f"{game.n_infosets:,} infosets, a table of {table / MB:,.1f} MB, {needed / MB:,.0f} MB in all"
     if needed <= available:
         return f"memory: {words} with {workers} workers; {available / MB:,.0f} MB are free"
     fitting = max((count for count in range(workers) if memory_needed(game, count) <= available), default=0)
@@ -92,15 +97,19 @@ class MccfrRun:
             # Once, before workers start: two on a cold cache would both compile.
             solvable.warm(game.name, game.options, progress)
         with countdown(f"listing the positions of {game.name}", say):
-            self.game = solvable.compile_game(game.name, game.options)
+            self.game = solvable.compile_game(game.name, game.options, config.abstraction)
         # No more workers than iterations of a round or of the run: the others would have nothing to do.
         most = [count for count in (config.solve.batch, config.train.units) if count]
         workers = min([parts.n_workers(config), *most])
+        if isinstance(self.game, Blueprint):
+            sizes = self.game.tree.sizes
+            words = f"{sizes.n_decisions:,} decisions, {sizes.n_infosets:,} infosets, {sizes.n_entries:,} entries"
+            say(f"betting tree: {words}; abstraction {self.game.digest[:16]}")
         say(check_memory(self.game, workers, memory.at_hand()))
         if warning := idle_warning(config.solve.batch, parts.n_workers(config)):
             say(f"warning: {warning}")
             log.warning("%s", warning)
-        self.table = MergedTable(self.game.flat.offsets, new_table(self.game))
+        self.table = MergedTable(self.game.offsets, new_table(self.game))
         ledger = Ledger(config.train.units or None, is_divisible=False)
         self.rounds = self._make_rounds(ledger, found)
         self.engine = self._make_engine(ledger, workers)
@@ -113,6 +122,7 @@ class MccfrRun:
         """Solve until the engine ends; the last table, policy and exploitability are saved whatever ended it."""
         solve = self._config.solve
         timed = [(solve.snapshot_every_s, self._save_policy), (solve.exact_every_s, self._measure)]
+        timed += [(self._config.train.interval_s, self._add_regrets)]
         async with self._recorder:
             self.note(
                 "start", f"seed {self._config.train.seed}, {self.rounds.stats.iterations:,} iterations done before"
@@ -128,6 +138,7 @@ class MccfrRun:
                 await self.saver.save()
                 await self._save_policy()
                 await self._measure()
+                await self._add_regrets()
             self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._nash_conv()}")
 
     def drain(self) -> None:
@@ -153,10 +164,10 @@ class MccfrRun:
         stats = self.rounds.stats
         return [
             f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
-            f"{stats.infosets:,} of {self.game.n_infosets:,} infosets; "
+            f"{stats.infosets:,} of {self.game.n_infosets:,} infosets ({stats.visited:.1%}); "
             f"{stats.bytes_in / max(stats.rows_in, 1):.1f} bytes a touched row in, "
             f"{stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
-            f"utility {stats.mean_utility:+.4f}{self._nash_conv()}"
+            f"utility {stats.mean_utility:+.4f}, regret {stats.regret:.4f}{self._nash_conv()}"
         ]
 
     def _nash_conv(self) -> str:
@@ -167,9 +178,13 @@ class MccfrRun:
         known = TableProgress()
         if found is not None:
             known = past.read(found)
+            if known.digest != self._digest:
+                raise AsyncplayError(_other_abstraction(known.digest, self._digest))
             table = past.array_of(found, "table", np.float64, self.table.values.shape)
             self.table.restore(table, past.array_of(found, "known", np.uint8, (self.table.n_infosets,)))
         ledger.skip(known.next_unit, known.owed)
+        known.stats.table_bytes = self.table.values.nbytes
+        known.stats.visited = known.stats.infosets / self.table.n_infosets
         return Rounds(
             self.table,
             ledger,
@@ -189,7 +204,8 @@ class MccfrRun:
 
     def _make_engine(self, ledger: Ledger, workers: int) -> Engine:
         config = self._config
-        spec = TraverseSpec(config.game.name, json.dumps(config.game.options), json.dumps(asdict(config.solve)))
+        sections = config.game.options, asdict(config.solve), asdict(config.abstraction)
+        spec = TraverseSpec(config.game.name, *map(json.dumps, sections))
         assignment = Assignment(ROLE, encode(spec), config.train.seed, chunk=0, low_water=0)
         return Engine(
             parts.make_pool(config.pool.kind),
@@ -205,21 +221,49 @@ class MccfrRun:
         )
 
     async def _capture(self) -> Checkpoint:
-        return past.capture(self.rounds, self.table.capture())
+        return past.capture(self.rounds, self.table.capture(), self._digest)
+
+    @property
+    def _digest(self) -> str:
+        """Of the abstraction, if the game has one."""
+        return self.game.digest if isinstance(self.game, Blueprint) else ""
 
     async def _save_policy(self) -> None:
         game, iterations = self.game, self.rounds.stats.iterations
-        policy = average_policy(game, self.table.values).astype(np.float32)
-        arrays = {"policy": policy, "keys": game.keys, "actions": game.actions, "offsets": game.flat.offsets}
+        policy = average_policy(game, self.table.values)
+        arrays: dict[str, Array]
+        if isinstance(game, Blueprint):
+            digest = np.frombuffer(bytes.fromhex(game.digest), np.uint8)
+            arrays = {"policy": policy.astype(np.float16), "digest": digest}
+        else:
+            tree = {"keys": game.keys, "actions": game.actions, "offsets": game.offsets}
+            arrays = {"policy": policy.astype(np.float32), **tree}
         await self.folder.persist("policy", lambda place: save_policy(place, iterations, arrays))
 
     async def _measure(self) -> None:
         """How far the average policy is from equilibrium, in a thread, if the game is small enough."""
-        if self.game.n_histories <= self._config.solve.exact_nodes:
-            policy = average_policy(self.game, self.table.values)
-            self.exploitability = await asyncio.to_thread(exploitability, self.game, policy)
+        game = self.game
+        if isinstance(game, FlatGame) and game.n_histories <= self._config.solve.exact_nodes:
+            policy = average_policy(game, self.table.values)
+            self.exploitability = await asyncio.to_thread(exploitability, game, policy)
             # At once: the figures of the interval come too late for a run's last value.
             self.measure({"strength/NashConv": self.exploitability.nash_conv})
+
+    async def _add_regrets(self) -> None:
+        """Regrets are divided by the workers of a round when they are merged, so the weights are too. What a discounted
+        run's weights add up to is not known."""
+        solve, done = self._config.solve, self.rounds.stats.iterations
+        weights = {"linear": done * (done + 1) / 2, "uniform": done}.get(solve.weighting, 0.0) / self.rounds.workers
+        if weights:
+            total = await asyncio.to_thread(ready(largest_regrets), self.game.offsets, self.table.values)
+            self.rounds.stats.regret = total / weights
+
+
+def _other_abstraction(known: str, own: str) -> str:
+    words = (
+        f"the checkpoint is of an abstraction with SHA-256 {known[:16] or 'none'}, this one has {own[:16] or 'none'}"
+    )
+    return f"{words}; the menus of [abstraction], its buckets and its file must be those that the run began with"
 
 
 async def _every(seconds: float, task: Callable[[], Awaitable[None]]) -> None:

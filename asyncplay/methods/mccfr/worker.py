@@ -8,12 +8,12 @@ import json
 from collections import deque
 from collections.abc import Iterator
 
-from asyncplay.config.sections import SolveSettings
+from asyncplay.config.sections import AbstractionSettings, SolveSettings
 from asyncplay.methods.mccfr.messages import Delta, Merged, TraverseSpec
 from asyncplay.solve import deltas
-from asyncplay.solve.mccfr import Sampler, sampler_settings
+from asyncplay.solve.mccfr import TableSampler, sampler_settings
 from asyncplay.solve.regret import discount
-from asyncplay.solve.solvable import compile_game
+from asyncplay.solve.solvable import compile_game, make_sampler
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Job, Message
 from asyncplay.worker.core import Step
@@ -23,7 +23,7 @@ class TraversePlayer:
     """Walks one job at a time; its memory is the tree, the table and a note of the infosets that a job touches."""
 
     def __init__(self, tickets: Iterator[int]) -> None:
-        self._sampler: Sampler | None = None
+        self._sampler: TableSampler | None = None
         self._discounts: tuple[float, float, float] = (0.0, 0.0, 0.0)
         self._period: int | None = None  # discounts that its table has had; None: it is all zeros yet
         self._jobs: deque[Job] = deque()
@@ -44,30 +44,30 @@ class TraversePlayer:
         self._catch_up(self._sampler)
         return Step(_walk(self._sampler, self._jobs.popleft()), 0 if self._jobs else None)
 
-    def _make(self, job: Job) -> Sampler:
+    def _make(self, job: Job) -> TableSampler:
         spec = decode(job.spec[HEADER.size :])
         assert isinstance(spec, TraverseSpec), "a job to traverse needs a spec to traverse"
         solve = SolveSettings(**json.loads(spec.solve))
         self._discounts = (solve.alpha, solve.beta, solve.gamma)  # used only when a Merged says so
         deltas.warm()
-        game = compile_game(spec.game, json.loads(spec.options))
-        return Sampler(game, sampler_settings(solve), job.seed)
+        game = compile_game(spec.game, json.loads(spec.options), AbstractionSettings(**json.loads(spec.abstraction)))
+        return make_sampler(game, sampler_settings(solve), job.seed)
 
-    def _catch_up(self, sampler: Sampler) -> None:
+    def _catch_up(self, sampler: TableSampler) -> None:
         """Whole-table discounts first, then the infosets that were sent, which have them already."""
         for news in self._news:
             for period in range(news.period if self._period is None else self._period, news.period):
                 discount(sampler.table, period + 1, *self._discounts)
             self._period = news.period
-            deltas.put_regrets(sampler.game.flat.offsets, sampler.table, news.infosets, news.regrets)
+            deltas.put_regrets(sampler.offsets, sampler.table, news.infosets, news.regrets)
         self._news.clear()
 
 
-def _walk(sampler: Sampler, job: Job) -> list[Message]:
+def _walk(sampler: TableSampler, job: Job) -> list[Message]:
     """Do a job and tell what it changed, in parts that fit into frames."""
     walked = sampler.run(job.first, job.count)
     infosets, regrets, sums = sampler.withdraw()
-    offsets = sampler.game.flat.offsets
+    offsets = sampler.offsets
     parts: list[Message] = []
     entry = 0
     for start, stop in deltas.stretches(offsets, infosets) or [(0, 0)]:

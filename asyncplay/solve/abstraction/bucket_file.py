@@ -48,6 +48,11 @@ class BucketLayout(NamedTuple):
     n_bytes: int
 
 
+def bucket_path(deck: int, sizes: str, seed: int) -> Path:
+    """Where a file lies that was given no other place."""
+    return Path("buckets") / f"{deck}-{sizes.replace('/', '-')}-{seed}.buckets"
+
+
 def layout_of(parameters: BucketParameters) -> BucketLayout:
     pairs = [comb(CARDS - size, 2) for size in BOARD_SIZES]
     hands = (CLASSES, *(parameters.boards[street] * pairs[street] for street in range(FLOP, STREETS)))

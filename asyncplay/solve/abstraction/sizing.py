@@ -7,6 +7,7 @@ float32 would stop growing.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from asyncplay.config.menus import parse_buckets
@@ -52,22 +53,33 @@ def needed_memory(sizes: TreeSizes, players: int) -> TableMemory:
     return TableMemory(sum(entry_bytes(sizes)), tree)
 
 
-def require_fit(spec: GameSpec, settings: AbstractionSettings, free_bytes: int) -> TreeSizes:
-    """Count the tree of an abstraction; ConfigError if it does not fit, with buckets or menus that would."""
-    sizes = _fitting(spec, settings, free_bytes)
-    if sizes is not None:
+def require_fit(
+    spec: GameSpec, settings: AbstractionSettings, free_bytes: int, *, is_private: bool = False
+) -> TreeSizes:
+    """Count the tree of an abstraction; ConfigError if it does not fit, with buckets or menus that would.
+
+    ``is_private``: every worker is to have a table of its own, so it must be a small one.
+    """
+    fits = partial(_fitting, spec, free_bytes=free_bytes, most_entries=_most_entries(free_bytes, is_private))
+    if (sizes := fits(settings)) is not None:
         return sizes
-    cure = next((words for other, words in _smaller(settings) if _fitting(spec, other, free_bytes)), None)
+    cure = next((words for other, words in _smaller(settings) if fits(other)), None)
     hint = f"{cure} would fit" if cure else "no smaller ones would fit either"
     room = f"{free_bytes / 1e9:,.1f} GB" if free_bytes >= 1e9 else f"{free_bytes / 1e6:,.1f} MB"
+    limit = f"the {room} free"
+    if is_private and free_bytes > PRIVATE_BYTES:
+        limit = f"the {PRIVATE_BYTES / 1e6:,.0f} MB of a table whose changes workers exchange"
     menus = "the menus of [abstraction]"
-    raise ConfigError(f'{menus} and abstraction.buckets = "{settings.buckets}" take more than the {room} free; {hint}')
+    raise ConfigError(f'{menus} and abstraction.buckets = "{settings.buckets}" take more than {limit}; {hint}')
 
 
-def _fitting(spec: GameSpec, settings: AbstractionSettings, free_bytes: int) -> TreeSizes | None:
+def _most_entries(free_bytes: int, is_private: bool) -> int:
+    return min(free_bytes, PRIVATE_BYTES) // PRIVATE_ENTRY_BYTES if is_private else free_bytes // SHARED_ENTRY_BYTES
+
+
+def _fitting(spec: GameSpec, settings: AbstractionSettings, *, free_bytes: int, most_entries: int) -> TreeSizes | None:
     """The sizes if they fit; counting ends where the table alone does not."""
-    buckets = parse_buckets(settings.buckets)
-    sizes = measure_tree(spec, menu_table(settings), buckets, free_bytes // SHARED_ENTRY_BYTES)
+    sizes = measure_tree(spec, menu_table(settings), parse_buckets(settings.buckets), most_entries)
     return sizes if sizes is not None and needed_memory(sizes, spec.players).total <= free_bytes else None
 
 
