@@ -24,7 +24,7 @@ from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import Weights
 from asyncplay.model.shape import NetShape, known_facts
-from asyncplay.rating import solved
+from asyncplay.rating import rewards, solved
 from asyncplay.rundir.layout import CONFIG, NET, read_config
 from asyncplay.rundir.weights import versions
 from asyncplay.search import entries
@@ -53,6 +53,9 @@ class Question(NamedTuple):
         if said and solved.config_of(run) is not None:
             flags = ", ".join(f"--{name}" for name in said)
             raise AsyncplayError(f"{flags}: {run} is solved by table and plays no match; leave it out")
+        if ({"against", "simulations"} & said.keys()) and rewards.config_of(run) is not None:
+            flags = ", ".join(f"--{name}" for name in ("against", "simulations") if name in said)
+            raise AsyncplayError(f"{flags}: {run} trains a population and plays no match; leave it out")
         return cls(run, **said, options=options)
 
 
@@ -68,6 +71,10 @@ class Brain(NamedTuple):
 async def evaluate(question: Question) -> dict[str, Any]:
     """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, or of a run
     that solves by table how far it is from equilibrium."""
+    if (training := rewards.config_of(question.run)) is not None:
+        game_options.require_same(training, question.options, f"the population of {question.run}")
+        asked = (question.games, question.version, question.seed)
+        return await rewards.measure(question.run, training, *asked)
     if (solving := solved.config_of(question.run)) is not None:
         game_options.require_same(solving, question.options, f"the table of {question.run}")
         return solved.measure(question.run, solving)
