@@ -1,4 +1,4 @@
-"""``asyncplay data RUN stats|verify|export``."""
+"""``asyncplay data RUN stats|verify|export|draw``."""
 
 import re
 from datetime import datetime
@@ -17,11 +17,12 @@ Format = Literal["npz", "parquet"]
 
 EXIT_DAMAGED = 1
 FORMATS: dict[str, Format] = {".npz": "npz", ".parquet": "parquet"}
-ACTIONS = ("stats", "verify", "export")
+ACTIONS = ("stats", "verify", "export", "draw")
 SHOWN_FLAWS = 20
 
 data = App(
-    name="data", help="Look into, check and export the games of a run: asyncplay data [RUN] stats|verify|export."
+    name="data",
+    help="Look into, check, export and draw the games of a run: asyncplay data [RUN] stats|verify|export|draw.",
 )
 
 
@@ -140,6 +141,29 @@ def export(
             run_or_latest(run), out, GameFilter(first, last, seats, reason, since_s, until_s, limit), progress, chosen
         )
     say(f"{count:,} games in {out}")
+    return 0
+
+
+@data.command(usage="Usage: asyncplay data [RUN] draw [--game N] [--out FILE.svg]")
+def draw(run: Path | None = None, *, game: MaybeLimit = None, out: Path | None = None) -> int:
+    """Draw a game: its last position in the terminal, or all of it as an animated SVG.
+
+    Parameters
+    ----------
+    game
+        Its number; without one, the latest.
+    out
+        The SVG to write.
+    """
+    from asyncplay.archive import drawing
+
+    run = run_or_latest(run)
+    drawn = drawing.draw(run, game)
+    if out is None:
+        print_lines(drawn.lines)
+    else:
+        drawing.write_svg(drawn, out, run)
+        say(f"game {drawn.number} in {out}")
     return 0
 
 

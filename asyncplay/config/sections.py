@@ -352,6 +352,62 @@ class SolveSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PopulationSettings:
+    """Agents that learn from rewards on the way, a network each. TOML section ``[population]``.
+
+    Their networks have ``net.width`` units a layer; [learn] says how they learn, [replay] does not count.
+    """
+
+    method: Literal["off", "quantile"] = "off"
+    """"quantile": implicit quantile networks learn what actions are worth; "off": self-play or a table."""
+
+    environments: Annotated[int, Ge(2), Le(1_000_000)] = 64
+    """Episodes under way at a time, all workers together."""
+
+    quantiles: Annotated[int, Ge(1), Le(1_024)] = 12
+    """Of the returns that follow an action, estimated at a time."""
+
+    cosines: Annotated[int, Ge(1), Le(4_096)] = 64
+    """That a quantile is embedded by."""
+
+    discount: Annotated[float, Ge(0), Le(1)] = 0.99
+    """What a reward is worth a decision earlier."""
+
+    n_step: Annotated[int, Ge(1), Le(1_000)] = 3
+    """Rewards that are summed up before the rest is estimated."""
+
+    target_rate: Annotated[float, Gt(0), Le(1)] = 0.001
+    """How far the target network follows its network in a step."""
+
+    epsilon: Annotated[float, Ge(0), Le(1)] = 1.0
+    """Part of the decisions that are random, in the first episode;"""
+
+    epsilon_factor: Annotated[float, Gt(0), Le(1)] = 0.999
+    """it falls by this factor each episode"""
+
+    epsilon_least: Annotated[float, Ge(0), Le(1)] = 0.0
+    """down to this."""
+
+    replay_rows: Annotated[int, Ge(1), Le(MOST_ROWS)] = 50_000
+    """Latest transitions that are kept of each agent."""
+
+    priority: Annotated[float, Ge(0), Le(1)] = 0.0
+    """Exponent of the error by which transitions are drawn; 0 draws all alike."""
+
+    priority_weight: Annotated[float, Ge(0), Le(1)] = 0.4
+    """How far rows that are drawn often count less in return; 1 makes up for it."""
+
+    share: str = ""
+    """Agents with one network, such as "0 1, 2 3"; each other agent has its own."""
+
+    frozen: str = ""
+    """Agents whose networks do not learn, such as "3 4"."""
+
+    older: str = ""
+    """Agents that act as they were so many versions ago, such as "4:10"."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AbstractionSettings:
     """The small game that a blueprint of hold'em is solved in. TOML section ``[abstraction]``.
 
@@ -529,6 +585,7 @@ class Config:
     store: StoreSettings = StoreSettings()
     arena: ArenaSettings = ArenaSettings()
     solve: SolveSettings = SolveSettings()
+    population: PopulationSettings = PopulationSettings()
     abstraction: AbstractionSettings = AbstractionSettings()
     pool: PoolSettings = PoolSettings()
     batch: BatchSettings = BatchSettings()

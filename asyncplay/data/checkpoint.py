@@ -168,3 +168,14 @@ def _read(path: Path, most_bytes: int) -> bytes:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays of one part among those of others."""
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def named_below(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """One part's arrays by their own names."""
+    start = f"{prefix}/"
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -17,7 +17,7 @@ from asyncplay.games.options import GameOption, Value
 if TYPE_CHECKING:  # importing spec.py imports numba, which a list of names does not need
     from asyncplay.games.spec import GameSpec
 
-NAMES = ("blob", "connect4", "holdem", "kuhn", "leduc", "liarsdice", "ringrift", "tictactoe")
+NAMES = ("blob", "connect4", "holdem", "kuhn", "leduc", "liarsdice", "ringrift", "tictactoe", "treasurehunt")
 
 
 def load(name: str, options: Mapping[str, object] | None = None) -> GameSpec:

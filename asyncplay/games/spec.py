@@ -107,6 +107,8 @@ class GameSpec:
     planes: tuple[int, int, int] | None  # channels, rows, columns for convolutions; None: no board
     global_features: int = 0  # those that belong to no cell, of a game with planes
     mask_plane: int = -1  # the plane with a 1 for each cell of the board, where its planes have others; -1: they do not
+    frames: int = 1  # the features are so many frames of equal length, oldest first: what the viewer saw at its own
+    # decisions before, zeros where there were none, and what it sees now
     feature_scale: tuple[tuple[int, float], ...] = ()  # runs of (features, factor): what networks multiply them by
     action_planes: int = 0  # the first actions are plane * cells + cell; 0: actions have no such order,
     global_actions: int = 0  # else those behind them belong to no cell
@@ -117,7 +119,8 @@ class GameSpec:
     n_symmetries: int  # Y, at least 1
     symmetries: Callable[[], Symmetries]
     kernels: Kernels
-    entry_module: str | None  # where the search is compiled for this game; None: it is only solved
+    entry_module: str | None  # where the search is compiled for this game; None: it is not searched
+    block_module: str | None = None  # where blocks of environments are compiled, see block.py; None: there are none
     value_scale: float = 1.0  # returns * value_scale + value_offset is what networks learn and
     value_offset: float = 0.0  # searches back up: within -1 .. 1
     is_staged: bool = False  # chance turns part the game into stages (rounds): a search ends with its stage,

@@ -15,6 +15,10 @@ def make_run(config: Config, folder: Path, say: Callable[[str], None], resumed: 
         from asyncplay.methods.synthetic.run import SyntheticRun
 
         return SyntheticRun(config, folder, say)
+    if config.population.method != "off":
+        from asyncplay.methods.population.run import PopulationRun
+
+        return PopulationRun(config, folder, say, found, is_resumed=resumed is not None)
     if config.solve.method != "off":
         from asyncplay.methods.mccfr.run import MccfrRun
 

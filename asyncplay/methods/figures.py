@@ -2,4 +2,5 @@
 
 import asyncplay.engine.figures
 import asyncplay.methods.mccfr.figures
+import asyncplay.methods.population.figures
 import asyncplay.methods.selfplay.figures  # noqa: F401

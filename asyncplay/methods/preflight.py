@@ -23,6 +23,11 @@ def require(config: Config, counted: str | None = None) -> None:
     from asyncplay.methods import sizes  # numba loads here, not on --help
 
     machine = sizes.Machine(usable_cores(), memory.at_hand())
+    if config.population.method != "off":
+        from asyncplay.methods.population import preflight as population
+
+        population.require(config, machine.free_bytes)
+        return
     if config.game.name == SYNTHETIC_LOAD:
         sizes.require_load(config, machine)
     if config.game.name == SYNTHETIC_LOAD or config.solve.method != "off":

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import asyncplay.methods.buckets.messages
 import asyncplay.methods.mccfr.messages
+import asyncplay.methods.population.messages
 import asyncplay.methods.selfplay.messages
 import asyncplay.methods.synthetic.messages  # noqa: F401  # both ends know the messages of all methods
 from asyncplay.worker.core import MakePlayer, Player
@@ -47,6 +48,18 @@ def _boards(tickets: Iterator[int]) -> Player:
     return BoardsPlayer(tickets)
 
 
+def _act(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.population.worker import Actor
+
+    return Actor(tickets)
+
+
+def _redo(tickets: Iterator[int]) -> Player:
+    from asyncplay.methods.population.worker_refill import Redoer
+
+    return Redoer(tickets)
+
+
 ROLES: Mapping[str, MakePlayer] = {
     "synthetic": _synthetic,
     "selfplay": _selfplay,
@@ -54,6 +67,9 @@ ROLES: Mapping[str, MakePlayer] = {
     "rebuild": _rebuild,
     "traverse": _traverse,
     "boards": _boards,
+    "act": _act,
+    "greedy": _act,
+    "redo": _redo,
 }
 
 

@@ -27,7 +27,7 @@ from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import Weights
 from asyncplay.model.shape import NetShape, known_facts
-from asyncplay.rating import hands, solved
+from asyncplay.rating import hands, rewards, solved
 from asyncplay.rundir.layout import CONFIG, NET, read_config
 from asyncplay.rundir.weights import versions
 from asyncplay.search import entries
@@ -66,7 +66,7 @@ class Question(NamedTuple):
     @classmethod
     def of(cls, run: Path, words: Mapping[str, Any], *, options: Sequence[str] = ()) -> "Question":
         """From the flags of the command line, None where one was left out. Of the runs that solve only those of hold'em
-        play matches."""
+        play matches, populations play none."""
         said, solving = {name: value for name, value in words.items() if value is not None}, solved.config_of(run)
         allowed: tuple[str, ...] = ("against", "games", "simulations", "version", "seed")
         reason = "is not solved by table"
@@ -75,6 +75,8 @@ class Question(NamedTuple):
             said = {"against": hands.ALL, "games": hands.DEFAULT_HANDS} | said
         elif solving is not None:
             allowed, reason = (), "is solved by table and plays no match"
+        elif rewards.config_of(run) is not None:
+            allowed, reason = ("games", "version", "seed"), "trains a population and plays no match"
         if wrong := [name for name in said if name not in allowed]:
             raise AsyncplayError(f"{', '.join(f'--{name}' for name in wrong)}: {run} {reason}; leave it out")
         return cls(run, **said, options=options)
@@ -91,8 +93,13 @@ class Brain(NamedTuple):
 
 async def evaluate(question: Question, stage: Stage = quiet) -> dict[str, Any]:
     """Return what ``asyncplay eval --json`` prints: a match with sides alternating and openings paired, hands of a
-    blueprint, or of another run that solves by table how far it is from equilibrium. ``stage`` shows how far each
-    stage is."""
+    blueprint, rewards of a population, or of another run that solves by table how far it is from equilibrium.
+    ``stage`` shows how far each stage is."""
+    if (training := rewards.config_of(question.run)) is not None:
+        game_options.require_same(training, question.options, f"the population of {question.run}")
+        asked = (question.games, question.version, question.seed)
+        with stage("playing"):
+            return await rewards.measure(question.run, training, *asked)
     if (solving := solved.config_of(question.run)) is not None:
         game_options.require_same(solving, question.options, f"the table of {question.run}")
         if solving.game.name == ABSTRACTED:

@@ -5,12 +5,14 @@ from typing import Any
 
 
 def as_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Of a match, of hands of a blueprint, or of a run that solves by table; none is longer than 80 characters, unless
-    a name is."""
+    """Of a match, of hands of a blueprint, of a population or of a run that solves by table; none is longer than 80
+    characters, unless a name is."""
     if "nash_conv" in figures:
         return _solved(figures)
     if "rows" in figures:
         return _hands(figures)
+    if "reward" in figures:
+        return _rewards(figures)
     games, against = figures["games"], figures["against"]
     rival = f"version {against}" if against.isdecimal() else against
     lines = [
@@ -32,6 +34,16 @@ def as_lines(figures: Mapping[str, Any]) -> list[str]:
         f"{figures['draws']:,}",
     ]
     return lines
+
+
+def _rewards(figures: Mapping[str, Any]) -> list[str]:
+    low, high = figures["interval"]
+    by_agent = zip(figures["reward_by_agent"], figures["intervals_by_agent"], strict=True)
+    return [
+        f"{figures['game']}, version {figures['version']}, {figures['games']:,} greedy episodes",
+        f"reward of all agents {figures['reward']:.1f} (95 % interval {low:.1f} to {high:.1f})",
+        *(f"agent {number}: {mean:.1f} ({a:.1f} to {b:.1f})" for number, (mean, (a, b)) in enumerate(by_agent)),
+    ]
 
 
 def _hands(figures: Mapping[str, Any]) -> list[str]:

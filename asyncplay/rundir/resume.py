@@ -42,6 +42,7 @@ def read(folder: Path, flags: Overrides) -> Resumed:
     found, complaints = checkpoint.newest(folder / CHECKPOINTS)
     config, known = read_config(folder, flags), {} if found is None else found.snapshot.state
     kind = "neural" if config.solve.method == "off" else "tabular"
+    kind = kind if config.population.method == "off" else "population"
     if known.get("kind", kind) != kind:
         raise AsyncplayError(f"--resume {folder}: {CONFIG} is of a {kind} run, the newest checkpoint is not")
     before: Sections = known.get("config") or asdict(read_config(folder))

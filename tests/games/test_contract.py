@@ -19,6 +19,10 @@ SPECS |= {
     "holdem of 6": games.load("holdem", {"players": 6, "stacks": "200/30/3/90/57/200"}),
     "holdem with 24 cards": games.load("holdem", {"players": 3, "small_blind": 5, "big_blind": 10, "deck": 24}),
 }
+SPECS |= {
+    "treasurehunt": games.load("treasurehunt", {"turns": 8}),
+    "shuffled treasurehunt": games.load("treasurehunt", {"players": 8, "size": 7, "turns": 3, "shuffled": True}),
+}
 SPECS |= {f"{name} of 3": games.load(name, {"players": 3}) for name in ("kuhn", "leduc")}
 
 

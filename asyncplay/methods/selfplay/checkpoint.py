@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -13,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from asyncplay.config.sections import Config
 from asyncplay.data import checkpoint
-from asyncplay.data.checkpoint import Checkpoint, Count, State
+from asyncplay.data.checkpoint import Checkpoint, Count, State, named, named_below
 from asyncplay.data.entries import StorePosition
 from asyncplay.data.reader import last_version, reading
 from asyncplay.data.store import read_kept, read_units
@@ -26,7 +25,6 @@ from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, TrainerState
 from asyncplay.model.learner import Learner, LearnerState
 from asyncplay.model.nets import check_weights
-from asyncplay.payloads import Array
 
 KIND = "neural"
 
@@ -112,17 +110,19 @@ def restore(found: Checkpoint | None, learner: Learner, now_s: float) -> Restore
     arrays, state = found.arrays, checkpoint.understand(NeuralState, found)
     published, arena, limiter = state.published, state.arena, state.limiter
     try:
-        learner.load(LearnerState(_of("learner", arrays), state.learner))
+        learner.load(LearnerState(named_below("learner", arrays), state.learner))
         for part in ("published", "arena"):
-            check_weights(learner.shape, _of(part, arrays))
+            check_weights(learner.shape, named_below(part, arrays))
     except AsyncplayError as error:
         raise checkpoint.unfit(str(error)) from None
     return Restored(
-        published=Published(published.version, _of("published", arrays), published.step, now_s - published.age_s),
+        published=Published(
+            published.version, named_below("published", arrays), published.step, now_s - published.age_s
+        ),
         last_version=published.last_version,
         kept=StorePosition(state.store.number, state.store.games, state.store.rows),
         ratio=None if limiter.ratio is None else RatioState(limiter.inserted, limiter.ratio, limiter.shift_rows),
-        arena=ArenaRecord(arena.version, _of("arena", arrays), arena.results),
+        arena=ArenaRecord(arena.version, named_below("arena", arrays), arena.results),
         tuner=None if state.tuner is None else TunerState(**state.tuner.model_dump()),
     )
 
@@ -139,7 +139,7 @@ def capture(
 ) -> Checkpoint:
     """What a checkpoint keeps. ``progress`` was taken between two steps."""
     published, settings = progress.published, asdict(config)
-    arrays = _named("learner", progress.learner.tensors) | _named("published", published.weights)
+    arrays = named("learner", progress.learner.tensors) | named("published", published.weights)
     state = {
         "kind": KIND,
         "config": settings,
@@ -159,7 +159,7 @@ def capture(
         },
         "tuner": None if tuner is None else asdict(tuner),
     }
-    return Checkpoint(arrays | _named("arena", arena.weights), state)
+    return Checkpoint(arrays | named("arena", arena.weights), state)
 
 
 def read_stored(folder: Path) -> Stored:
@@ -176,12 +176,3 @@ def losses(folder: Path, kept: StorePosition, known: StorePosition) -> list[str]
             f"{known.games:,} up to {known.number:,}: it is an older copy or was damaged; what is lost is played again"
         )
     return [line for line in lines if line is not None]
-
-
-def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    return {f"{prefix}/{name}": array for name, array in arrays.items()}
-
-
-def _of(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    start = f"{prefix}/"
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -42,7 +42,11 @@ def warm(spec: GameSpec, progress: Progress | None = None) -> None:
 def declared(spec: GameSpec) -> Entry:
     """Return a game's kernels as they are; AsyncplayError if it has none."""
     if spec.entry_module is None:
-        raise AsyncplayError(f"{spec.name} has no tree search: it is solved by table, by --solve.method external")
+        if spec.block_module is not None:
+            cure = "its agents learn from rewards: set population.method, see configs/treasurehunt.toml"
+        else:
+            cure = "it is solved by table, by --solve.method external"
+        raise AsyncplayError(f"{spec.name} has no tree search: {cure}")
     module = import_module(spec.entry_module)
     turns = (getattr(module, name, None) for name in ("turn_rows", "check_turns"))
     return Entry(module.select, module.advance, module.rebuild, puct.backup, *turns)

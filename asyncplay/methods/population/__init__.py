@@ -1,0 +1,1 @@
+"""A population: several agents that learn from rewards, a network each."""
