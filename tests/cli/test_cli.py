@@ -269,7 +269,7 @@ def test_a_bounded_run_ends_with_exact_books_and_leaves_no_process(command):
     assert run.end() == 0
     check_it_is_gone(run)
 
-    assert books(run) == Books(2000, 2000, 2000, 0, 0, 0, 0)
+    assert books(run) == Books(2000, 2000, 2000, 0, 0, 0, 0, 0)
     assert run.said.startswith(f"run folder: {run.folder}\n")
     resolved = load(run.folder / "config.toml")
     assert (resolved.train.units, resolved.train.seed, resolved.load.slots) == (2000, 3, 64)
@@ -289,7 +289,7 @@ def test_a_time_budget_ends_a_run_with_everything_done(command):
 def test_the_same_run_can_be_done_inside_one_process_and_tell_who_got_which_units(command):
     run = command("--train.units", "2000", "--pool.kind", "inline", "--train.log-level", "debug")
     assert run.end() == 0
-    assert books(run) == Books(2000, 2000, 2000, 0, 0, 0, 0)
+    assert books(run) == Books(2000, 2000, 2000, 0, 0, 0, 0, 0)
     pieces = re.findall(r" DEBUG .* job \d+: units (\d+) to (\d+) to worker \d", (run.folder / "run.log").read_text())
     assert sorted(unit for first, last in pieces for unit in range(int(first), int(last) + 1)) == list(range(2000))
 
@@ -304,11 +304,11 @@ def test_ctrl_c_once_finishes_what_is_under_way(command):
 
     assert "stopping: finishing what is under way" in run.said
     final = books(run)
-    assert final == Books(final.issued, final.issued, final.issued, 0, 0, 0, 0)
+    assert final == Books(final.issued, final.issued, final.issued, 0, 0, 0, 0, 0)
 
 
 @pytest.mark.process
-def test_ctrl_c_twice_ends_at_once_and_counts_as_lost_what_was_under_way(command):
+def test_ctrl_c_twice_ends_at_once_and_cuts_short_what_was_under_way(command):
     run = command(*ENDLESS_THOUGHT)
     until(lambda: run.logged("is ready after") == 2)
     run.strike(signal.SIGINT)
@@ -320,7 +320,7 @@ def test_ctrl_c_twice_ends_at_once_and_counts_as_lost_what_was_under_way(command
     check_it_is_gone(run)
 
     final = books(run)
-    assert final == Books(0, final.issued, 0, final.issued, 0, 0, 0)
+    assert final == Books(0, final.issued, 0, final.issued, 0, 0, 0, 0)
     assert final.issued == 2 * 16 * 32
 
 
@@ -362,7 +362,7 @@ def test_a_hang_up_finishes_what_is_under_way(command):
     check_it_is_gone(run)
 
     final = books(run)
-    assert final == Books(final.issued, final.issued, final.issued, 0, 0, 0, 0)
+    assert final == Books(final.issued, final.issued, final.issued, 0, 0, 0, 0, 0)
     assert run.logged("died") == 0
 
 
