@@ -1,4 +1,4 @@
-"""``asyncplay data RUN stats|verify|export``."""
+"""``asyncplay data RUN stats|verify|export|show``."""
 
 import re
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import Literal
 
 from cyclopts import App
 
-from asyncplay.cli.kinds import MaybeLimit, MaybeSeats
+from asyncplay.cli.kinds import GameNumber, MaybeLimit, MaybeSeats, MaybeVersion
 from asyncplay.cli.output import print_lines, say
 from asyncplay.errors import AsyncplayError
 
@@ -17,10 +17,13 @@ Format = Literal["npz", "parquet"]
 
 EXIT_DAMAGED = 1
 FORMATS: dict[str, Format] = {".npz": "npz", ".parquet": "parquet"}
-ACTIONS = ("stats", "verify", "export")
+ACTIONS = ("stats", "verify", "export", "show")
 SHOWN_FLAWS = 20
 
-data = App(name="data", help="Look into, check and export the games of a run: asyncplay data RUN stats|verify|export.")
+data = App(
+    name="data",
+    help="Look into, check, export and draw the games of a run: asyncplay data RUN stats|verify|export|show.",
+)
 
 
 def in_order(words: list[str]) -> list[str]:
@@ -135,6 +138,33 @@ def export(
     with bar("exporting") as progress:
         count = write(run, out, GameFilter(first, last, seats, reason, since_s, until_s, limit), progress, chosen)
     say(f"{count:,} games in {out}")
+    return 0
+
+
+@data.command(usage="Usage: asyncplay data RUN show --game N [--decision N] [--svg FILE]")
+def show(run: Path, *, game: GameNumber, decision: MaybeVersion = None, svg: Path | None = None) -> int:
+    """Draw a position of a stored game, as text or as SVG; so far of RingRift.
+
+    Parameters
+    ----------
+    game
+        Its number in the store.
+    decision
+        After so many decisions; without it, the end.
+    svg
+        The file to write instead.
+    """
+    from asyncplay.archive.showing import draw
+
+    drawn = draw(run, game, decision, as_svg=svg is not None)
+    if svg is None:
+        print_lines(drawn.splitlines())
+        return 0
+    try:
+        svg.write_text(drawn)
+    except OSError as error:
+        raise AsyncplayError(f"--svg {svg}: {error.strerror}") from None
+    say(f"game {game} in {svg}")
     return 0
 
 

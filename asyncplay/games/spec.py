@@ -93,6 +93,15 @@ class Symmetries(NamedTuple):
     actions: NDArray[np.int32] | None  # int32[Y, A]; None: the game has the kernel ``turn``
 
 
+class Pictures(NamedTuple):
+    """How a game is drawn. ``name`` tells an action of a position; the others get a position and the name of the
+    action that led there, or None."""
+
+    name: Callable[["GameSpec", NDArray[np.int64], int], Any]
+    text: Callable[["GameSpec", NDArray[np.int64], Any], str]  # for terminals, without a newline at the end
+    svg: Callable[["GameSpec", NDArray[np.int64], Any], str]  # a whole file
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GameSpec:
     """A game with its options chosen: its sizes and kernels, for networks, searches and the store."""
@@ -129,6 +138,7 @@ class GameSpec:
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
     hidden_features: int = 0  # H, of what is hidden from the viewer; 0: none are encoded
     shows_hidden: bool = False  # rows have them too, behind the F that the viewer sees
+    pictures: Pictures | None = None  # None: nobody draws it
 
     @property
     def row_features(self) -> int:
