@@ -1,4 +1,4 @@
-"""``asyncplay data RUN stats|verify|export|draw``."""
+"""``asyncplay data RUN stats|verify|export|show``."""
 
 import re
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import Literal
 
 from cyclopts import App
 
-from asyncplay.cli.kinds import MaybeLimit, MaybeSeats, run_or_latest
+from asyncplay.cli.kinds import MaybeLimit, MaybeSeats, MaybeVersion, run_or_latest
 from asyncplay.cli.output import print_lines, say
 from asyncplay.errors import AsyncplayError
 
@@ -17,12 +17,12 @@ Format = Literal["npz", "parquet"]
 
 EXIT_DAMAGED = 1
 FORMATS: dict[str, Format] = {".npz": "npz", ".parquet": "parquet"}
-ACTIONS = ("stats", "verify", "export", "draw")
+ACTIONS = ("stats", "verify", "export", "show")
 SHOWN_FLAWS = 20
 
 data = App(
     name="data",
-    help="Look into, check, export and draw the games of a run: asyncplay data [RUN] stats|verify|export|draw.",
+    help="Look into, check, export and draw the games of a run: asyncplay data [RUN] stats|verify|export|show.",
 )
 
 
@@ -144,26 +144,32 @@ def export(
     return 0
 
 
-@data.command(usage="Usage: asyncplay data [RUN] draw [--game N] [--out FILE.svg]")
-def draw(run: Path | None = None, *, game: MaybeLimit = None, out: Path | None = None) -> int:
-    """Draw a game: its last position in the terminal, or all of it as an animated SVG.
+@data.command(usage="Usage: asyncplay data [RUN] show [--game N] [--decision N] [--svg FILE]")
+def show(
+    run: Path | None = None, *, game: MaybeLimit = None, decision: MaybeVersion = None, svg: Path | None = None
+) -> int:
+    """Draw a stored game, as text or as SVG; so far of RingRift and Treasurehunt.
 
     Parameters
     ----------
     game
-        Its number; without one, the latest.
-    out
-        The SVG to write.
+        Its number in the store; without it, the latest.
+    decision
+        After so many decisions; without it, the end, or in an SVG of Treasurehunt the whole episode.
+    svg
+        The file to write instead.
     """
-    from asyncplay.archive import drawing
+    from asyncplay.archive.showing import draw
 
-    run = run_or_latest(run)
-    drawn = drawing.draw(run, game)
-    if out is None:
-        print_lines(drawn.lines)
-    else:
-        drawing.write_svg(drawn, out, run)
-        say(f"game {drawn.number} in {out}")
+    drawn = draw(run_or_latest(run), game, decision, as_svg=svg is not None)
+    if svg is None:
+        print_lines(drawn.picture.splitlines())
+        return 0
+    try:
+        svg.write_text(drawn.picture)
+    except OSError as error:
+        raise AsyncplayError(f"--svg {svg}: {error.strerror}") from None
+    say(f"game {drawn.number} in {svg}")
     return 0
 
 

@@ -70,16 +70,21 @@ def test_where_cards_are_hidden_it_decides_without_them():
     assert len(decided) == 1
 
 
-def test_it_beats_random_play_in_blob_and_ringrift():
-    """Blob pays by tricks bid and made; on the small RingRift board with few rings a win is 1."""
-    blob = games.load("blob", {"players": 3, "cards": 2})
-    random = make_agent("random", blob)
-    points = np.mean([play(blob, [make_agent("mcts-60", blob), random, random], seed) for seed in range(30)], axis=0)
+@pytest.mark.slow
+def test_it_beats_random_play_in_blob():
+    spec = games.load("blob", {"players": 3, "cards": 2})
+    mcts, random = make_agent("mcts-60", spec), make_agent("random", spec)
+    points = np.mean([play(spec, [mcts, random, random], seed) for seed in range(30)], axis=0)
     assert points[0] > points[1:].max()
-    ringrift = games.load("ringrift", {"rings": 4})
-    mcts, random = make_agent("mcts-60", ringrift), make_agent("random", ringrift)
-    won = sum(play(ringrift, [mcts, random], seed)[0] + play(ringrift, [random, mcts], seed)[1] for seed in range(4))
-    assert won >= 4  # of 8 games: 6 wins and 2 losses at least
+
+
+@pytest.mark.slow
+def test_it_beats_random_play_in_ringrift():
+    """Few rings make short games; of 8 at least 6 are won."""
+    spec = games.load("ringrift", {"rings": 4})
+    mcts, random = make_agent("mcts-60", spec), make_agent("random", spec)
+    won = sum(play(spec, [mcts, random], seed)[0] + play(spec, [random, mcts], seed)[1] for seed in range(4))
+    assert won >= 4
 
 
 @pytest.mark.parametrize("name", ["mcts-", "mcts-0", "mcts-x", "mcts-1e3"])

@@ -76,11 +76,11 @@ TYPING_ERRORS = [
     (["data", "some-run", "verify", "--repar"], "Unknown option: --repar. Did you mean --repair?"),
     (
         ["data", "some-run", "foo"],
-        "foo cannot be done to the data of a run; wanted is data RUN stats|verify|export|draw",
+        "foo cannot be done to the data of a run; wanted is data RUN stats|verify|export|show",
     ),
     (["data", "some-run", "stat"], "stat cannot be done to the data of a run; did you mean stats?"),
     (["data", "stat", "some-run"], "stat cannot be done to the data of a run; did you mean stats?"),
-    (["data", "some-run"], "data some-run does not say what to do; wanted is data RUN stats|verify|export|draw"),
+    (["data", "some-run"], "data some-run does not say what to do; wanted is data RUN stats|verify|export|show"),
     (["data", "some-run", "--json"], "data some-run does not say what to do;"),
     (["tune", "some-run", "stp"], "'stp' is no KEY=VALUE; did you mean stop?"),
     (["tune", "some-run", "batch.max_rows"], "'batch.max_rows' is no KEY=VALUE"),

@@ -9,6 +9,7 @@ from games.environments import CHECKS, Case
 from games.treasurehunt_twin import Hunt, play
 
 from asyncplay import games, rng
+from asyncplay.archive.showing import replay
 from asyncplay.games.block import ASKS, Block, best_actions, explore
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GAME_OVER, GameSpec
@@ -186,7 +187,7 @@ def test_rows_that_do_not_explore_ask_and_take_the_first_action_that_is_worth_mo
 
 def test_an_episode_is_drawn_as_text_and_as_an_animation_that_ends_with_its_returns():
     spec = games.load("treasurehunt", {"turns": 4})
-    states = show.replay(spec, rng.stream(5, 0), [DOWN] * spec.max_decisions)
+    states = replay(spec, np.full(spec.max_decisions, DOWN), 5).states
     lines = show.draw(spec, states[-1])
     picture = show.animate(spec, states[:: spec.players])
 
@@ -197,4 +198,4 @@ def test_an_episode_is_drawn_as_text_and_as_an_animation_that_ends_with_its_retu
     drawn = ElementTree.fromstring(picture)
     texts = [text.text for text in drawn.findall("{http://www.w3.org/2000/svg}text")]
     assert texts[-1] == lines[10]
-    assert "animate" not in show.draw_svg(spec, states[0])
+    assert "animate" not in show.svg(spec, states[0], None)

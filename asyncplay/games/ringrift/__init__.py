@@ -2,7 +2,7 @@
 
 Modules: boards (geometry), layout (the words of a position and the planes of actions), movement, lines, recovery and
 territory (what is legal and what it does), turns (the phases), endings (who wins), encode (what networks see),
-symmetry, yardstick (a one-ply player), decisions (actions and positions in the words of the rules).
+symmetry, yardstick (a one-ply player), decisions (actions and positions in the words of the rules), drawing.
 """
 
 from functools import partial
@@ -14,12 +14,14 @@ from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
 from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, Board, tables_of
+from asyncplay.games.ringrift.decisions import describe
+from asyncplay.games.ringrift.drawing import svg, text
 from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
 from asyncplay.games.ringrift.endings import REASONS, returns, why
 from asyncplay.games.ringrift.symmetry import symmetries, turn
 from asyncplay.games.ringrift.turns import legal, play, reset, to_move
 from asyncplay.games.ringrift.yardstick import advise, room_words
-from asyncplay.games.spec import GameSpec
+from asyncplay.games.spec import GameSpec, Pictures
 
 AUTO = "auto"
 MOST_RINGS, MOST_DECISIONS, MOST_ROUNDS = 200, 100_000, 100
@@ -122,6 +124,7 @@ def spec(
         advise=advise,
         reasons=REASONS,
         why=why,
+        pictures=Pictures(describe, text, svg),
     )
 
 

@@ -6,8 +6,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay.games.kernels import ready
-from asyncplay.games.spec import CHANCE_TURN, GameSpec
+from asyncplay.games.spec import GameSpec
 from asyncplay.games.treasurehunt.layout import CELLS, EMPTY, GAINS, GEM, POSITION, SIZE, TURN, TURNS, WALL
 
 State = NDArray[np.int64]
@@ -20,19 +19,23 @@ CELL, FOOT = 24, 28  # pixels
 TURN_S = 0.4  # that an animation shows a turn
 
 
-def replay(spec: GameSpec, stream: NDArray[np.uint64], actions: Sequence[int]) -> list[State]:
-    """The position before the first action, then the one after each; ``stream`` is that of the episode's chance."""
-    kernels, state, room = spec.kernels, spec.new_state(), spec.new_room()
-    for dispatcher in kernels.all():
-        ready(dispatcher)
-    states = []
-    for action in (None, *actions):
-        if action is not None:
-            kernels.play(spec.rules, state, action, room)
-        while kernels.to_move(spec.rules, state) == CHANCE_TURN:
-            kernels.chance(spec.rules, state, stream)
-        states.append(state.copy())
-    return states
+def action_name(spec: GameSpec, state: State, action: int) -> str:
+    return ACTION_NAMES[action]
+
+
+def text(spec: GameSpec, state: State, last: str | None) -> str:
+    """Lines of ``draw``."""
+    return "\n".join(draw(spec, state))
+
+
+def svg(spec: GameSpec, state: State, last: str | None) -> str:
+    """A picture of a position."""
+    return animate(spec, [state])
+
+
+def episode_svg(spec: GameSpec, states: Sequence[State]) -> str:
+    """One picture a turn."""
+    return animate(spec, states[:: spec.players])
 
 
 def grid(spec: GameSpec, state: State) -> NDArray[np.int64]:
@@ -47,11 +50,6 @@ def draw(spec: GameSpec, state: State) -> list[str]:
     for agent, (row, column) in enumerate(_places(spec, state)):
         letters[row][column] = str(agent)
     return [*("".join(row) for row in letters), _caption(spec, state)]
-
-
-def draw_svg(spec: GameSpec, state: State) -> str:
-    """A picture of a position."""
-    return animate(spec, [state])
 
 
 def animate(spec: GameSpec, states: Sequence[State]) -> str:
