@@ -414,18 +414,18 @@ class Game:
 
     def _check_standing(self) -> None:
         """4. Last-player-standing, when a turn starts."""
-        if self._has_real_action(self.player):
+        if self.has_real_action(self.player):
             if self.holder == self.player:
                 self.count += 1
             else:
                 self.holder, self.count = self.player, 0
             others = [player for player in self.seats if player != self.player]
-            if self.count >= self.options.rounds and not any(map(self._has_real_action, others)):
+            if self.count >= self.options.rounds and not any(map(self.has_real_action, others)):
                 self._win(self.player, "last_player_standing")
         elif self.holder == self.player:
             self.holder, self.count = None, 0
 
-    def _has_real_action(self, player: int) -> bool:
+    def has_real_action(self, player: int) -> bool:
         """A legal placement, move or capture if its turn started here."""
         return self._can_move(player) or self._can_place(player)
 
