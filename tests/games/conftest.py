@@ -1,5 +1,5 @@
 """Positions of RingRift are begun in every implementation of it."""
 
-from games.ringrift_tables import begin
+from games.ringrift_sides import begin
 
 __all__ = ["begin"]

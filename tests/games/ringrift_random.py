@@ -16,17 +16,21 @@ def tables(boards: list[str], **options: int) -> list[Options]:
 
 
 def with_variants(options: Options, seed: int) -> Options:
-    """Every second game has the stack-strike, every third of two players the swap."""
-    return Options(**vars(options) | {"strike": seed % 2 == 1, "swap": options.players == 2 and seed % 3 == 2})
+    """Every second game has the stack-strike, two of three with two players the swap."""
+    return Options(**vars(options) | {"strike": seed % 2 == 1, "swap": options.players == 2 and seed % 3 > 0})
+
+
+def source_of(options: Options, seed: int) -> random.Random:
+    """Another stream for each table and game."""
+    return random.Random(f"{name_of(options)} {seed}")
 
 
 def drawn(legal: list[Decision], source: random.Random, seed: int) -> Decision:
     """Uniform over the decisions or, in every second pair of games, over their kinds first: rare ones come up then."""
-    ordered = sorted(legal, key=repr)
     if seed % 4 < 2:
-        return source.choice(ordered)
-    kind = source.choice(sorted({decision[0] for decision in ordered}))
-    return source.choice([decision for decision in ordered if decision[0] == kind])
+        return source.choice(legal)
+    kind = source.choice(sorted({decision[0] for decision in legal}))
+    return source.choice([decision for decision in legal if decision[0] == kind])
 
 
 def name_of(options: Options) -> str:

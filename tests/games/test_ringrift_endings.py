@@ -2,7 +2,7 @@
 
 import pytest
 from games.ringrift_board import board_of, elimination_threshold
-from games.ringrift_tables import Begin, kinds, legal_set
+from games.ringrift_sides import Begin, kinds, legal_set
 from games.ringrift_twin import Options
 
 ON_A_MARKER = {"stacks": {(0, 0): [1, 1]}, "markers": {(3, 0): 1}}  # moving there eliminates a ring

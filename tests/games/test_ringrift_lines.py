@@ -1,7 +1,7 @@
 """RingRift, rules text 3.7 and 3.8: lines and territory."""
 
 import pytest
-from games.ringrift_tables import Begin, kinds, legal_set, offers
+from games.ringrift_sides import Begin, kinds, legal_set, offers
 from games.ringrift_twin import Options
 
 ROW = ((0, 0), (1, 0), (2, 0), (3, 0))

@@ -1,7 +1,7 @@
 """RingRift, rules text 3.0 to 3.6: placement, movement, captures, forced elimination, recovery."""
 
 import pytest
-from games.ringrift_tables import Begin, kinds, legal_set, offers
+from games.ringrift_sides import Begin, kinds, legal_set, offers
 from games.ringrift_twin import Options
 
 STRIKE = Options(strike=True)

@@ -2,7 +2,7 @@
 
 import pytest
 from games.ringrift_board import board_of
-from games.ringrift_tables import Begin, kinds, legal_set, offers
+from games.ringrift_sides import Begin, kinds, legal_set, offers
 from games.ringrift_twin import Options
 
 CORNER = {(1, 0): 1, (0, 1): 1}

@@ -1,4 +1,4 @@
-"""Implementations of RingRift behind one face, so that a position is written once and asked of each.
+"""The twin and the kernels of RingRift behind one face, so that a position is written once and asked of both.
 
 Decisions are plain tuples, kind first: ("place", cell, count) ("skip_placement",) ("move", from, landing)
 ("capture", from, target, landing) ("skip_capture",) ("slide", marker, destination) ("strike", marker, stack)
@@ -11,9 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypedDict
 
+import numpy as np
 import pytest
+from games import ringrift_table
 from games.ringrift_board import Cell
 from games.ringrift_twin import Decision, Game, Options
+
+from asyncplay.games.ringrift import decisions, layout
+from asyncplay.games.spec import BY_LIMIT
 
 ROOM = 3  # rings in hand, unless a position says otherwise, of those who are not to act
 
@@ -41,7 +46,7 @@ def complete(position: Position, options: Options) -> Position:
 
 @dataclass(frozen=True)
 class View:
-    """All that is compared between implementations at a decision, and at the end."""
+    """All that is compared at a decision, and at the end."""
 
     player: int | None  # to act; None when the game is over
     stacks: dict[Cell, tuple[int, ...]]
@@ -60,7 +65,7 @@ class View:
 
 
 class Table(Protocol):
-    """A game in progress of some implementation, from its start or from a position."""
+    """A game in progress on one of the sides, from its start or from a position."""
 
     def __init__(self, options: Options, position: Position | None = None) -> None: ...
 
@@ -116,14 +121,75 @@ class TwinTable:
         )
 
 
-TABLES: dict[str, type[Table]] = {"twin": TwinTable}
+class KernelTable:
+    """The kernels."""
+
+    def __init__(self, options: Options, position: Position | None = None) -> None:
+        if position is None:
+            self.table = ringrift_table.Table(**kernel_options(options))
+            return
+        whole = complete(position, options)
+        self.table = ringrift_table.set_up(
+            stacks={cell: tuple(rings) for cell, rings in whole["stacks"].items()},
+            markers=whole["markers"],
+            collapsed=whole["collapsed"],
+            hand=list(whole["hands"]),
+            credit=list(whole["credit"]),
+            player=whole["player"],
+            holder=whole["holder"],
+            count=whole["count"],
+            **kernel_options(options),
+        )
+        gone = self.table.state[layout.GONE : layout.GONE + options.players]
+        gone[(gone > 0) & (gone < ringrift_table.LATER)] = 1  # who begins without a ring lost it at one time
+
+    def legal(self) -> list[Decision]:
+        spec, state = self.table.spec, self.table.state
+        actions = np.empty(spec.max_legal, np.int32)
+        count = spec.kernels.legal(spec.rules, state, actions, spec.new_room())
+        return [decisions.describe(spec, state, int(action)) for action in actions[:count]]
+
+    def play(self, *chosen: Decision) -> None:
+        self.table.play(*chosen)
+
+    def view(self) -> View:
+        """Returns are those of the players who began at a seat, values those of the seats."""
+        position = self.table.position
+        gains, is_swapped = self.table.returns(), int(self.table.state[layout.SWAPPED])
+        is_over = position.to_act is None
+        return View(
+            player=position.to_act,
+            stacks=position.stacks,
+            markers=position.markers,
+            collapsed=position.collapsed,
+            hands=tuple(position.hand),
+            credit=tuple(position.credit),
+            territory=tuple(position.territory),
+            holder=position.holder,
+            count=position.count,
+            n_decisions=position.decisions,
+            reason="max_moves" if position.reason == BY_LIMIT else position.reason,
+            winner=position.winner,
+            ranks=None if position.ranks is None else tuple(position.ranks),
+            values=tuple(gains[seat ^ is_swapped] for seat in range(len(gains))) if is_over else None,
+        )
+
+
+def kernel_options(options: Options) -> dict[str, Any]:
+    """The game's own options; what the rules text decides is left out."""
+    named = {"board": options.board, "players": options.players, "rings": options.rings, "rounds": options.rounds}
+    named |= {"swap": options.swap, "stack_strike": options.strike, "max_moves": options.max_moves}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+TABLES: dict[str, type[Table]] = {"twin": TwinTable, "kernels": KernelTable}
 
 Begin = Callable[..., Table]
 
 
 @pytest.fixture(params=TABLES.values(), ids=TABLES.keys())
 def begin(request: pytest.FixtureRequest) -> Begin:
-    """Begin a game, or a turn in a position, at each kind of table: ``begin(options, **position)``."""
+    """Begin a game, or a turn in a position, on each side: ``begin(options, **position)``."""
 
     def begin(options: Options | None = None, **position: Any) -> Table:
         table: Table = request.param(options or Options(), Position(**position) if position else None)
