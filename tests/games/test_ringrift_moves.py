@@ -324,6 +324,12 @@ def test_without_a_line_to_form_every_slide_is_offered_and_costs_an_extraction(b
     assert (view.stacks, view.credit, view.player) == ({(0, 0): (2,), (7, 0): (1, 1, 2)}, (1, 0), 2)
 
 
+def test_an_extraction_takes_the_player_s_bottommost_ring(begin: Begin):
+    table = begin(stacks={(0, 0): [3, 1, 2, 1, 2]}, markers={(4, 4): 1}, options=Options(players=3))
+    table.play(("slide", (4, 4), (5, 5)), ("extract", (0, 0)))
+    assert table.view().stacks == {(0, 0): (3, 2, 1, 2)}
+
+
 def test_a_skipped_recovery_changes_nothing(begin: Begin):
     table = begin(**FALLBACK)
     before = table.view()
