@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from games.ringrift_actions import action_of
 from games.ringrift_random import LARGE, SMALL, drawn, name_of, source_of, tables, with_variants
-from games.ringrift_sides import KernelTable, TwinTable
+from games.ringrift_sides import KernelTable, TwinTable, View
 from games.ringrift_twin import Options
 
 
@@ -14,8 +14,8 @@ def compared_options(options: Options, seed: int) -> Options:
     return Options(**vars(chosen) | {"rings": 5, "rounds": 1, "max_moves": 40}) if seed % 8 == 7 else chosen
 
 
-def compare_game(options: Options, seed: int) -> None:
-    """The decisions are drawn from the twin's; its actions are found without the package's own words for them."""
+def compare_game(options: Options, seed: int) -> View:
+    """Return how it ended. Decisions are the twin's; their actions are found without the package's words for them."""
     chosen, source = compared_options(options, seed), source_of(options, seed)
     twin, kernels = TwinTable(chosen), KernelTable(chosen)
     spec, state, room = kernels.table.spec, kernels.table.state, kernels.table.spec.new_room()
@@ -23,17 +23,17 @@ def compare_game(options: Options, seed: int) -> None:
     while True:
         assert kernels.view() == twin.view(), f"game {seed} of {chosen}"
         count = spec.kernels.legal(spec.rules, state, listed, room)
-        actions = {action_of(twin.game, decision): decision for decision in twin.legal()}
-        assert listed[:count].tolist() == sorted(actions), f"game {seed} of {chosen}, {twin.view()}"
+        actions = sorted(action_of(twin.game, decision) for decision in twin.legal())
+        assert listed[:count].tolist() == actions, f"game {seed} of {chosen}, {twin.view()}"
         if twin.game.outcome is not None:
-            return
+            return twin.view()
         decision = drawn(twin.legal(), source, seed)
         spec.kernels.play(spec.rules, state, action_of(twin.game, decision), room)
         twin.play(decision)
 
 
-def compare_games(options: Options, n_games: int, first: int = 0) -> None:
-    for seed in range(first, first + n_games):
+def compare_games(options: Options, n_games: int) -> None:
+    for seed in range(n_games):
         compare_game(options, seed)
 
 
@@ -45,7 +45,7 @@ def test_random_games_agree_with_the_twin(options):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", tables(SMALL) + tables(LARGE), ids=name_of)
 def test_more_random_games_agree_with_the_twin(options):
-    compare_games(options, 100 if options.board in SMALL else 2)
+    compare_games(options, 60 if options.board in SMALL else 1)
 
 
 @pytest.mark.exhaustive
