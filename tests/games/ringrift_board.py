@@ -47,6 +47,10 @@ class Board:
         self.adjacent = {cell: self._around(cell, territory) for cell in self.cells}  # of territory
         self.diagonal = {cell: self._around(cell, diagonal) for cell in self.cells}
 
+    def __deepcopy__(self, memo: dict[int, object]) -> "Board":
+        """A board never changes: copies of a game share it."""
+        return self
+
     def line_length(self, players: int) -> int:
         """K: how many markers in a row make a line eligible."""
         return 3 if self.is_small and players > 2 else 4

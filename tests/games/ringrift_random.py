@@ -6,13 +6,14 @@ from itertools import product
 from games.ringrift_twin import Decision, Options
 
 SMALL, LARGE = ["square8", "hex8"], ["square19", "hexagonal"]
+FEW_RINGS = [Options(board=board, rings=3) for board in LARGE]  # short games on large boards
 KINDS = {"place", "move", "capture", "slide", "strike", "line", "pay_ring", "pay_cap", "extract", "claim", "eliminate"}
 KINDS |= {"swap_sides", "skip_placement", "skip_capture", "skip_recovery", "skip_territory"}
 
 
-def tables(boards: list[str], **options: int) -> list[Options]:
+def tables(boards: list[str]) -> list[Options]:
     """Each board with 2, 3 and 4 players."""
-    return [Options(board=board, players=players, **options) for board, players in product(boards, (2, 3, 4))]
+    return [Options(board=board, players=players) for board, players in product(boards, (2, 3, 4))]
 
 
 def with_variants(options: Options, seed: int) -> Options:

@@ -5,10 +5,8 @@ from itertools import permutations, product
 
 import pytest
 from games.ringrift_board import Cell, board_of, in_order
-from games.ringrift_random import KINDS, LARGE, SMALL, drawn, name_of, source_of, tables, with_variants
+from games.ringrift_random import FEW_RINGS, KINDS, LARGE, SMALL, drawn, name_of, source_of, tables, with_variants
 from games.ringrift_twin import FORCED, PLACEMENT, Decision, Game, Options
-
-FEW_RINGS = tables(LARGE, rings=3)  # a large board with a short game
 
 RISES = dict.fromkeys(["move", "capture", "pay_ring", "extract"], 1)
 RISES |= dict.fromkeys(["place", "slide", "strike", "line", "swap_sides"], 0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from games.ringrift_actions import action_of
-from games.ringrift_random import LARGE, SMALL, drawn, name_of, source_of, tables, with_variants
+from games.ringrift_random import FEW_RINGS, LARGE, SMALL, drawn, name_of, source_of, tables, with_variants
 from games.ringrift_sides import KernelTable, TwinTable, View
 from games.ringrift_twin import Options
 
@@ -37,7 +37,7 @@ def compare_games(options: Options, n_games: int) -> None:
         compare_game(options, seed)
 
 
-@pytest.mark.parametrize("options", tables(SMALL) + tables(LARGE, rings=3), ids=name_of)
+@pytest.mark.parametrize("options", tables(SMALL) + FEW_RINGS, ids=name_of)
 def test_random_games_agree_with_the_twin(options):
     compare_games(options, 4 if options.board in SMALL else 1)
 

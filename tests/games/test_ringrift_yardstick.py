@@ -1,54 +1,60 @@
-"""The one-ply player of RingRift's rules against its own words."""
+"""RingRift's one-ply player, rules text section 11, against the same words in exact fractions."""
 
-import numpy as np
+import copy
+from fractions import Fraction
+
 import pytest
-from games.ringrift_table import Table, set_up
-
-from asyncplay import rng
-from asyncplay.games.kernels import ready
-from asyncplay.games.ringrift import decisions, layout
-from asyncplay.games.ringrift.decisions import Position
-from asyncplay.games.ringrift.drawing import cap_height
-from asyncplay.games.ringrift.yardstick import advise
+from games.ringrift_actions import action_of
+from games.ringrift_board import elimination_threshold
+from games.ringrift_pieces import cap_height
+from games.ringrift_random import SMALL, drawn, name_of, source_of, tables
+from games.ringrift_sides import KernelTable, TwinTable
+from games.ringrift_twin import Decision, Game
 
 
-def worth(table: Table, position: Position, player: int) -> float:
-    own = [rings for rings in position.stacks.values() if rings[-1] == player]
+def worth(game: Game, player: int) -> Fraction:
+    pieces, n_players = game.pieces, len(game.seats)
+    stacks = [pieces.stacks[cell] for cell in pieces.controlled(player)]
     return (
-        2 * position.territory[player - 1] / table.spec.rules[layout.MINIMUM]
-        + 2 * position.credit[player - 1] / table.spec.rules[layout.THRESHOLD]
-        + 0.02 * len(own)
-        + 0.01 * sum(map(cap_height, own))
-        + 0.005 * list(position.markers.values()).count(player)
+        Fraction(2 * pieces.territory(player), game.board.territory_minimum(n_players))
+        + Fraction(2 * game.credit[player], elimination_threshold(game.rings, n_players))
+        + Fraction("0.02") * len(stacks)
+        + Fraction("0.01") * sum(map(cap_height, stacks))
+        + Fraction("0.005") * len(pieces.markers_of(player))
     )
 
 
-def score_after(table: Table, action: int) -> float:
-    me, state = table.position.to_act, table.state.copy()
-    table.spec.kernels.play(table.spec.rules, state, action, table.spec.new_room())
-    after = decisions.read(table.spec, state)
-    if after.reason is not None:
-        return 0.0 if after.winner is None else 10.0 if after.winner == me else -10.0
-    others = [player for player in range(1, table.spec.players + 1) if player != me]
-    return worth(table, after, me) - max(worth(table, after, player) for player in others)
+def score(game: Game, decision: Decision) -> Fraction:
+    """Of the position right after the decision, for the player who takes it."""
+    player, after = game.player, copy.deepcopy(game)
+    after.play(decision)
+    if after.outcome is not None:
+        if after.outcome.winner is None:
+            return Fraction(0)
+        return Fraction(10 if after.outcome.winner == player else -10)
+    return worth(after, player) - max(worth(after, other) for other in after.seats if other != player)
 
 
-@pytest.mark.parametrize(("board", "players"), [("square8", 2), ("hex8", 3)])
-def test_it_takes_the_first_action_with_the_highest_score(board, players):
-    """In every fourth position of a random game."""
-    table, choices = Table(board=board, players=players, rings=6), rng.stream(2)
-    kernels, rules, room = table.spec.kernels, table.spec.rules, table.spec.new_room()
-    while legal := sorted(decisions.legal_decisions(table.spec, table.state).values()):
-        if table.position.decisions % 4 == 0:
-            scores = np.array([score_after(table, action) for action in legal])
-            best = {action for action, score in zip(legal, scores, strict=True) if score > scores.max() - 1e-9}
-            chosen = ready(advise)(rules, table.state, room)
-            assert chosen in best
-            assert len(best) > 1 or chosen == legal[int(scores.argmax())]
-        kernels.play(rules, table.state, legal[rng.below(choices, len(legal))], room)
+def advised(game: Game) -> int:
+    """The highest score, the lowest action on ties."""
+    scores = {action_of(game, decision): score(game, decision) for decision in game.legal()}
+    best = max(scores.values())
+    return min(action for action, found in scores.items() if found == best)
 
 
-def test_it_takes_a_win():
-    table = set_up(stacks={(0, 0): (1, 1), (7, 7): (2,)}, markers={(2, 0): 2}, credit=[17, 0], hand=[0, 5])
-    action = ready(advise)(table.spec.rules, table.state, table.spec.new_room())
-    assert decisions.describe(table.spec, table.state, action) == ("move", (0, 0), (2, 0))
+def check_advice(options, seed: int, every: int) -> None:
+    """In every so-manieth position of a random game."""
+    source, twin, kernels = source_of(options, seed), TwinTable(options), KernelTable(options)
+    spec, state, room = kernels.table.spec, kernels.table.state, kernels.table.spec.new_room()
+    while twin.game.outcome is None:
+        if twin.game.n_decisions % every == 0:
+            wanted = advised(twin.game)
+            assert spec.advise(spec.rules, state, room) == wanted, f"game {seed}, {twin.view()}"
+        decision = drawn(twin.legal(), source, seed)
+        spec.kernels.play(spec.rules, state, action_of(twin.game, decision), room)
+        twin.play(decision)
+
+
+@pytest.mark.parametrize("options", tables(SMALL), ids=name_of)
+def test_the_one_ply_player_takes_the_highest_score_and_the_lowest_action_on_ties(options):
+    check_advice(options, 2, every=23)
