@@ -1,8 +1,8 @@
 """One worker against two over one table, of a synthetic tree or of hold'em, merging included: whole runs with real
 processes, one after the other.
 
-Rounds of about ten million nodes a worker. A run's rate is that between its first and its last merge; the ratio is the
-median over pairs of runs beside each other.
+Rounds have about as many nodes a worker as the configuration allows. A run's rate is that between its first and its
+last merge; the ratio is the median over pairs of runs beside each other.
 """
 
 import asyncio
@@ -26,7 +26,6 @@ from asyncplay.solve import solvable
 from asyncplay.solve.mccfr import SamplerSettings
 
 FOREST = {"deals": 40, "depth": 14}  # 655,320 infosets, a table of 30 MB
-ROUND_NODES = 10_000_000
 ROUNDS = 6
 PAIRS = 3
 HELD = "until all workers are there"
@@ -39,7 +38,7 @@ def measure(*, game: str = solvable.SYNTHETIC_TREE, table: Literal["deltas"] = "
     config = LOADS[game]()
     solvable.warm(config.game.name, config.game.options)
     compiled = solvable.compile_game(config.game.name, config.game.options, config.abstraction)
-    iterations = ROUND_NODES * 20 // solvable.make_sampler(compiled, SamplerSettings(), 0).run(0, 20).nodes
+    iterations = config.solve.round_nodes * 20 // solvable.make_sampler(compiled, SamplerSettings(), 0).run(0, 20).nodes
     pairs = [(_rate(config, 1, iterations), _rate(config, 2, iterations)) for _ in range(PAIRS)]
     one, two = zip(*pairs, strict=True)
     return {

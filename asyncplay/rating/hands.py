@@ -26,8 +26,8 @@ from asyncplay.solve.abstraction.match import (
     DECISIONS,
     OUT_OF_STEP,
     TRANSLATED,
+    MatchSide,
     PlayedHands,
-    Side,
     play_hands,
     table_side,
     yardstick_side,
@@ -48,7 +48,7 @@ class Contender(NamedTuple):
     file: BucketFile
     policy: MappedPolicy
 
-    def side(self, *, is_purified: bool = False) -> Side:
+    def side(self, *, is_purified: bool = False) -> MatchSide:
         return table_side(self.game, self.policy.odds, mean_equities(self.file), is_purified=is_purified)
 
 
@@ -82,7 +82,7 @@ def measure(run: Path, config: Config, *, against: str, hands: int, seed: int, i
     return facts | {"seed": seed, "rows": rows}
 
 
-def _rival(name: str, hero: Contender) -> Side:
+def _rival(name: str, hero: Contender) -> MatchSide:
     """A simple player by name, or the policy of the run in a folder."""
     if name in YARDSTICKS:
         return yardstick_side(YARDSTICKS[name], hero.game.cards, mean_equities(hero.file))

@@ -4,7 +4,7 @@ import pyspiel
 import pytest
 
 from asyncplay import games
-from asyncplay.bench import cfr
+from asyncplay.bench import cfr, deltas, scaling
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.options import check
 
@@ -35,6 +35,29 @@ def test_both_sides_play_the_game_with_the_options_chosen(name, options):
     assert theirs.num_players() == spec.players
     assert theirs.num_distinct_actions() == spec.actions
     assert theirs.max_chance_outcomes() == spec.max_outcomes
+
+
+def test_holdem_is_raced_with_the_same_stacks_and_blinds():
+    chosen = check("holdem", games.declared("holdem"), {"big_blind": 4, "stack": 80})
+    theirs = pyspiel.load_game(cfr.OPENSPIEL_GAMES["holdem"].format_map(chosen))
+    state = theirs.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+
+    assert (theirs.num_players(), theirs.num_distinct_actions()) == (2, 4)
+    assert (theirs.min_utility(), theirs.max_utility()) == (-80, 80)
+    assert state.current_player() == 1  # the small blind
+
+
+def test_what_the_race_in_holdem_cannot_have_is_refused_before_buckets_are_built():
+    with pytest.raises(AsyncplayError, match=r"^--option deck: the race in holdem is without; leave it out$"):
+        cfr.measure("holdem", option=["deck=24", "stack=40"])
+
+
+@pytest.mark.parametrize("bench", [deltas, scaling])
+def test_tables_of_other_games_are_not_measured(bench):
+    with pytest.raises(AsyncplayError, match=r"^--game: 'holdm' is no game whose table grows, did you mean 'holdem'\?"):
+        bench.measure(game="holdm")
 
 
 def test_a_goal_that_is_not_met_in_time_has_no_time(monkeypatch):

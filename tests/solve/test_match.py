@@ -22,7 +22,7 @@ from asyncplay.solve.abstraction.match import (
     NODE,
     OUT_OF_STEP,
     TRANSLATED,
-    Side,
+    MatchSide,
     SideView,
     decide,
     follow,
@@ -73,7 +73,7 @@ def odds_at(bits):
     return odds_of(bits)
 
 
-def random_side(game: Blueprint, seed: int = 0, *, is_purified: bool = False) -> Side:
+def random_side(game: Blueprint, seed: int = 0, *, is_purified: bool = False) -> MatchSide:
     """A table that plays anything."""
     policy = np.random.default_rng(seed).uniform(0.05, 1.0, game.n_entries)
     starts, sizes = game.offsets[:-1], np.diff(game.offsets)
@@ -81,7 +81,7 @@ def random_side(game: Blueprint, seed: int = 0, *, is_purified: bool = False) ->
     return table_side(game, policy.astype(np.float16).view(np.uint16), EQUITIES, is_purified=is_purified)
 
 
-def yardstick(game: Blueprint, kind: int) -> Side:
+def yardstick(game: Blueprint, kind: int) -> MatchSide:
     return yardstick_side(kind, game.cards, EQUITIES)
 
 
@@ -89,7 +89,9 @@ def new_view(players: int = 2) -> SideView:
     return match._new_view(players)
 
 
-def played_slowly(options: dict[str, object], hero: Side, rival: Side, seed: int, n_deals: int) -> list[float]:
+def played_slowly(
+    options: dict[str, object], hero: MatchSide, rival: MatchSide, seed: int, n_deals: int
+) -> list[float]:
     """The same match, decision by decision in the real game; every action must be legal there."""
     spec, gains = games.load("holdem", options), []
     for number in range(n_deals):
@@ -161,7 +163,7 @@ def test_calls_and_folds_win_what_is_counted_by_hand():
     assert gains.mean() == pytest.approx(0.5, abs=0.1)
 
 
-def at_the_button(menu: str) -> tuple[Hand, Side, SideView]:
+def at_the_button(menu: str) -> tuple[Hand, MatchSide, SideView]:
     """Pot 3, 1 to call: a pot raise is to 6, all-in to 200."""
     hand = Hand(deck=24)
     view = new_view()

@@ -236,8 +236,8 @@ class MccfrRun:
             digest = np.frombuffer(bytes.fromhex(game.digest), np.uint8)
             arrays = {"policy": policy.astype(np.float16), "digest": digest}
         else:
-            tree = {"keys": game.keys, "actions": game.actions, "offsets": game.offsets}
-            arrays = {"policy": policy.astype(np.float32), **tree}
+            arrays = {"policy": policy.astype(np.float32), "keys": game.keys}
+            arrays |= {"actions": game.actions, "offsets": game.offsets}
         await self.folder.persist("policy", lambda place: save_policy(place, iterations, arrays))
 
     async def _measure(self) -> None:

@@ -51,7 +51,7 @@ CHUNK_DEALS = 20_000  # of a call: between two the process can be interrupted
 HALF_UNIT = 2.0**-25  # of a float16's bits: (1024 + mantissa) << exponent
 
 
-class Side(NamedTuple):
+class MatchSide(NamedTuple):
     """Who plays."""
 
     kind: int  # TABLE, or one of yardsticks.py
@@ -81,14 +81,14 @@ class MatchTable(NamedTuple):
     streams: Array  # uint64[2, 4]: the one in use, and as it was after the deal
 
 
-def table_side(game: Blueprint, policy: Array, equities: Array, *, is_purified: bool = False) -> Side:
-    return Side(TABLE, int(is_purified), game.tree.nodes, game.tree.actions, policy, game.cards, equities)
+def table_side(game: Blueprint, policy: Array, equities: Array, *, is_purified: bool = False) -> MatchSide:
+    return MatchSide(TABLE, int(is_purified), game.tree.nodes, game.tree.actions, policy, game.cards, equities)
 
 
-def yardstick_side(kind: int, cards: CardBuckets, equities: Array) -> Side:
+def yardstick_side(kind: int, cards: CardBuckets, equities: Array) -> MatchSide:
     """A simple player, who knows its equity by these buckets."""
     nothing = np.zeros(1, BETTING_NODE), np.zeros(1, np.int32), np.zeros(1, np.uint16)
-    return Side(kind, 0, *nothing, cards, equities)
+    return MatchSide(kind, 0, *nothing, cards, equities)
 
 
 class PlayedHands(NamedTuple):
@@ -99,7 +99,7 @@ class PlayedHands(NamedTuple):
     rival: NDArray[np.int64]
 
 
-def play_hands(spec: GameSpec, hero: Side, rival: Side, seed: int, n_deals: int) -> PlayedHands:
+def play_hands(spec: GameSpec, hero: MatchSide, rival: MatchSide, seed: int, n_deals: int) -> PlayedHands:
     """Play so many deals, each once with the hero in each seat."""
     views = [_new_view(spec.players) for _ in range(2)]
     streams = np.zeros((2, rng.STREAM_WORDS), np.uint64)

@@ -14,14 +14,15 @@ from asyncplay import cli
 from asyncplay.archive.report.gather import gather, strengths_of
 from asyncplay.data.entries import EventEntry, MetricsEntry, Note
 
-PLOTS = ("throughput", "work", "batches", "loss", "strength", "seats", "ends", "trials")
+PLOTS = ("throughput", "work", "batches", "loss", "solving", "visited", "strength", "seats", "ends", "trials")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 patient = pytest.mark.timeout(300)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
 
 
 def figures(second: int) -> Note:
-    names = ("throughput/rows_per_s", "throughput/games_per_min", "batch/mean_rows", "learn/value_loss")
+    names = ["throughput/rows_per_s", "throughput/games_per_min", "batch/mean_rows", "learn/value_loss"]
+    names += ["rounds/utility", "rounds/visited"]
     return MetricsEntry(START_S + second, {name: float(second) for name in names})
 
 
