@@ -53,6 +53,8 @@ HOMES = {
     "cyclopts": ("cli",),
     "sqlite3": ("data",),
     "ray": ("pools.ray",),
+    "pettingzoo": ("games.zoo", "games.zoo_env"),
+    "gymnasium": ("games.zoo", "games.zoo_env"),
 }
 """Each library that has a home, and the only rooms or modules where it is imported."""
 
@@ -205,7 +207,7 @@ def test_every_library_is_one_that_the_project_says_it_needs():
     """By name alone; the wheel's test runs without those of the extras."""
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    lines = [*project["dependencies"], *extras["openspiel"], *extras["parquet"]]
+    lines = [*project["dependencies"], *extras["openspiel"], *extras["parquet"], *extras["pettingzoo"]]
     parts = {"pyspiel", "pydantic_core"}  # of open_spiel and of pydantic
     declared = {re.match(r"[\w-]+", line).group().replace("-", "_") for line in lines} | parts
     libraries = set().union(*(libraries_of(source(module)) for module in modules())) - sys.stdlib_module_names
@@ -215,7 +217,7 @@ def test_every_library_is_one_that_the_project_says_it_needs():
 def test_every_extra_that_a_message_names_can_be_installed():
     extras = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = set().union(*(re.findall(r"asyncplay\[(\w+)\]", source(module)) for module in modules()))
-    assert named == {"openspiel", "parquet"}
+    assert named == {"openspiel", "parquet", "pettingzoo"}
     assert named <= extras.keys()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from asyncplay import rng
 from asyncplay.data.reader import StoredGame
+from asyncplay.games.environment import Environment
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, outcome_of
 from asyncplay.payloads import Array, Record, RecordDamaged, unpack
@@ -17,7 +18,7 @@ class Referee:
     """One game's rules, ready to judge records. Belongs to one thread."""
 
     def __init__(self, spec: GameSpec) -> None:
-        self._spec = spec
+        self._spec, self.players = spec, spec.players
         for kernel in spec.kernels.all():
             ready(kernel)
         self._state, self._room = np.empty(spec.state_words, np.int64), spec.new_room()
@@ -36,20 +37,7 @@ class Referee:
             return flaw
         spec, returns = self._spec, self._returns
         spec.kernels.returns(spec.rules, self._state, returns)
-        columns = {
-            "returns": (json.loads(game.returns), returns.tolist()),
-            "outcome": (json.loads(game.outcome), outcome_of(spec, returns).tolist()),
-            "length": (game.length, len(record.actions)),
-            "reason": (game.reason, end_reason(spec, self._state)),
-            "seats": (game.seats, spec.players),
-            "rows": (game.rows, len(record.decisions)),
-            "lowest version": (game.lowest_version, min(record.versions.tolist(), default=None)),
-            "highest version": (game.highest_version, max(record.versions.tolist(), default=None)),
-        }
-        for name, (stored, played) in columns.items():
-            if stored != played:
-                return f"its {name} is stored as {stored}, played again it is {played}"
-        return None
+        return _difference(game, record, returns, outcome_of(spec, returns), end_reason(spec, self._state))
 
     def _replay(self, seed: int, record: Record) -> str | None:
         """Play to the end: every action must be legal, every example of the seat that decides, its policy legal."""
@@ -77,3 +65,49 @@ class Referee:
         while (player := kernels.to_move(spec.rules, self._state)) == CHANCE_TURN:
             kernels.chance(spec.rules, self._state, stream)
         return int(player)
+
+
+class EnvironmentReferee:
+    """The same of environments that have no kernels."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self.players = environment, environment.players
+        self._block = environment.make_block(1)
+
+    def flaw(self, game: StoredGame) -> str | None:
+        if (flaw := game.flaw) is not None:
+            return flaw
+        try:
+            record = unpack(game.record)
+        except RecordDamaged as error:
+            return str(error)
+        block, slots = self._block, np.zeros(1, np.int64)
+        block.begin(slots, [game.seed], rng.stream(game.seed, CHANCE_STREAM)[None])
+        for decision, (action, seat) in enumerate(zip(record.actions, record.seats, strict=True)):
+            if block.movers[0] != seat:
+                return f"decision {decision} is stored for seat {seat}, played again seat {block.movers[0]} decides"
+            if action not in block.look(slots).legal:
+                return f"decision {decision} is {action}, which is not legal there"
+            block.step(slots, np.array([action], np.int64))
+        if block.movers[0] != GAME_OVER:
+            return f"it is not over after {len(record.actions)} decisions"
+        returns = block.paid[0]
+        return _difference(game, record, returns, self._environment.outcome(returns), self._environment.reason)
+
+
+def _difference(game: StoredGame, record: Record, returns: Array, outcome: Array, reason: str) -> str | None:
+    """The first column of a stored game that is not what was played again."""
+    columns = {
+        "returns": (json.loads(game.returns), returns.tolist()),
+        "outcome": (json.loads(game.outcome), outcome.tolist()),
+        "length": (game.length, len(record.actions)),
+        "reason": (game.reason, reason),
+        "seats": (game.seats, len(returns)),
+        "rows": (game.rows, len(record.decisions)),
+        "lowest version": (game.lowest_version, min(record.versions.tolist(), default=None)),
+        "highest version": (game.highest_version, max(record.versions.tolist(), default=None)),
+    }
+    for name, (stored, played) in columns.items():
+        if stored != played:
+            return f"its {name} is stored as {stored}, played again it is {played}"
+    return None

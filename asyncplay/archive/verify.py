@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from asyncplay import games
 from asyncplay.archive.progress import Progress, counted
-from asyncplay.archive.replaying import Referee
+from asyncplay.archive.replaying import EnvironmentReferee, Referee
 from asyncplay.config.sections import Config
 from asyncplay.data import lock, salvage
 from asyncplay.data.reader import count_games, integrity, malformed_notes, read_games, reading
 from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept, run_meta
 from asyncplay.data.watermark import Watermark, loss, read_watermark
 from asyncplay.errors import AsyncplayError
-from asyncplay.games.spec import GameSpec
+from asyncplay.games import environments, zoo
 from asyncplay.rundir.layout import read_config
 
 MOST_FLAWS = 1000
@@ -33,7 +33,7 @@ def verify(folder: Path, progress: Progress) -> Verified:
     """Examine everything; only a run without a store is an error, any damage is a flaw in the result."""
     if not (folder / FILE).exists():
         raise AsyncplayError(f"{folder / FILE}: there is no store; is {folder} the folder of a run?")
-    referee = Referee(_game(read_config(folder)))
+    referee = _referee(read_config(folder))
     flaws, numbers, spans = list[str](), list[int](), list[salvage.Span]()
     watermark = read_watermark(folder)  # first: while a run writes, its store is never behind an earlier watermark
     try:
@@ -60,8 +60,8 @@ def verify(folder: Path, progress: Progress) -> Verified:
 def repair(folder: Path) -> salvage.Salvaged:
     """Save what can be saved and set the watermark to it; no process may be working on the run."""
     config, watermark = read_config(folder), read_watermark(folder)
-    game = _game(config)
-    meta, referee = run_meta(config, game.players), Referee(game)
+    referee = _referee(config)
+    meta = run_meta(config, referee.players)
     try:
         with lock.hold(folder):
             saved = salvage.repair(
@@ -98,5 +98,8 @@ def as_ranges(ranges: Iterable[range]) -> str:
     return ", ".join([*texts[:MOST_RANGES], *(["..."] if texts[MOST_RANGES:] else [])])
 
 
-def _game(config: Config) -> GameSpec:
-    return games.load(config.game.name, config.game.options)
+def _referee(config: Config) -> Referee | EnvironmentReferee:
+    name, options = config.game.name, config.game.options
+    if name.startswith(zoo.PREFIX):
+        return EnvironmentReferee(environments.load(name, options))
+    return Referee(games.load(name, options))

@@ -103,6 +103,14 @@ BENCHES = (
         (TABLED, Option("quick", bool, False, "Thirty seconds instead of ten minutes.")),
     ),
     Bench("thinkers", "What it costs to know who is still waited for, with 10, 100 and 1,000 simulated workers."),
+    Bench(
+        "population",
+        "Five agents with a network each: pooled against one thing after another, and the arithmetic alone; minutes.",
+        (
+            Option("episodes", Count, 1000, "Of 50 turns."),
+            Option("seeds", Count, 1, "Trainings of either kind, one for each seed."),
+        ),
+    ),
     Bench("split", "No iteration is lost in the split, by arithmetic and with real processes."),
     Bench(
         "scaling",

@@ -1,10 +1,10 @@
-"""Environments by name: our games with rewards on the way."""
+"""Environments by name: our games with rewards on the way, and those of PettingZoo."""
 
 from collections.abc import Mapping
 from functools import partial
 
 from asyncplay import games
-from asyncplay.games import block
+from asyncplay.games import block, zoo
 from asyncplay.games.block import Block
 from asyncplay.games.environment import Environment
 from asyncplay.games.spec import GameSpec, outcome_of
@@ -12,7 +12,7 @@ from asyncplay.games.spec import GameSpec, outcome_of
 
 def load(name: str, options: Mapping[str, object]) -> Environment:
     """AsyncplayError if there is no such environment, or it cannot have these options."""
-    return _of_game(games.load(name, options))
+    return zoo.load(name, options) if name.startswith(zoo.PREFIX) else _of_game(games.load(name, options))
 
 
 def _of_game(spec: GameSpec) -> Environment:

@@ -82,15 +82,15 @@ def embed(weights: Stack, places: Tensor) -> Tensor:
     n_cosines = weights["cosines.weight"].shape[1]
     waves = math.pi * torch.arange(1, n_cosines + 1, dtype=torch.float32, device=places.device)
     cosines = torch.cos(places[:, :, None] * waves).expand(len(weights["cosines.weight"]), -1, -1)
-    return torch.relu(torch.baddbmm(weights["cosines.bias"], cosines, weights["cosines.weight"]))
+    return torch.relu_(torch.baddbmm(weights["cosines.bias"], cosines, weights["cosines.weight"]))
 
 
 def worths(weights: Stack, features: Tensor, embeddings: Tensor) -> Tensor:
     """Quantiles of what each action is worth: float32[G, n, K, A], of features float32[G, n, F]."""
     n_networks, n_rows, n_places = len(features), features.shape[1], embeddings.shape[1]
-    rows = torch.relu(torch.baddbmm(weights["features.bias"], features, weights["features.weight"]))
+    rows = torch.relu_(torch.baddbmm(weights["features.bias"], features, weights["features.weight"]))
     mixed = (rows[:, :, None] * embeddings[:, None]).view(n_networks, n_rows * n_places, -1)
-    hidden = torch.relu(torch.baddbmm(weights["hidden.bias"], mixed, weights["hidden.weight"]))
+    hidden = torch.relu_(torch.baddbmm(weights["hidden.bias"], mixed, weights["hidden.weight"]))
     heads = torch.baddbmm(weights["heads.bias"], hidden, weights["heads.weight"])
     value, advantage = heads[..., :1], heads[..., 1:]
     joined = value + advantage - advantage.mean(dim=-1, keepdim=True)

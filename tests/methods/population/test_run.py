@@ -142,6 +142,22 @@ def _made(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.filterwarnings("ignore")  # of other people's packages
+def test_a_population_trains_on_pettingzoos_tictactoe(tmp_path):
+    pytest.importorskip("pettingzoo")
+    game = {"name": "pettingzoo:pettingzoo.classic.tictactoe_v3", "options": {"longest": 20}}
+    base = tiny()
+    config = replace(base, game=replace(base.game, **game), train=replace(base.train, units=24))
+    run = train(config, tmp_path / "run")
+    found = verify(tmp_path / "run", lambda done, total: None)
+
+    assert run.shape.networks == 2
+    assert run.learner.most_steps > 0
+    assert (found.sound, found.flaws) == (24, [])
+    again = train(replace(config, train=replace(config.train, units=30)), tmp_path / "run")
+    assert again.learner.most_steps > run.learner.most_steps
+
+
 @pytest.mark.slow
 @pytest.mark.process
 def test_with_processes_threads_and_greedy_episodes_the_books_are_exact(tmp_path, capsys):
