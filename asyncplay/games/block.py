@@ -131,7 +131,7 @@ class Blocked(Protocol):
         """Play; return the rewards float64[n, P] by seat, valid until the next call."""
 
 
-class Block:
+class EnvironmentBlock:
     """Environments of a game with kernels."""
 
     def __init__(self, spec: GameSpec, n_slots: int) -> None:

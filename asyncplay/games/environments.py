@@ -5,7 +5,7 @@ from functools import partial
 
 from asyncplay import games
 from asyncplay.games import block, zoo
-from asyncplay.games.block import Block
+from asyncplay.games.block import EnvironmentBlock
 from asyncplay.games.environment import Environment
 from asyncplay.games.spec import GameSpec, outcome_of
 
@@ -28,6 +28,6 @@ def _of_game(spec: GameSpec) -> Environment:
         most_return=(1.0 + abs(spec.value_offset)) / spec.value_scale,
         reason=spec.reasons[0],
         outcome=partial(outcome_of, spec),
-        make_block=partial(Block, spec),
+        make_block=partial(EnvironmentBlock, spec),
         warm=partial(block.warm, spec),
     )

@@ -73,7 +73,7 @@ class Trial:
         return read(cls, value)
 
 
-class Block(NamedTuple):
+class TrialBlock(NamedTuple):
     """A stretch of the run under one set of values."""
 
     per_s: float
@@ -88,8 +88,8 @@ class _Open:
 
     trial: Trial
     values: dict[str, tuple[str, str]]  # by key: before the first change, after the last
-    before: list[Block] = field(default_factory=list)  # of a lasting change, those that there are from the start
-    after: list[Block] = field(default_factory=list)
+    before: list[TrialBlock] = field(default_factory=list)  # of a lasting change, those that there are from the start
+    after: list[TrialBlock] = field(default_factory=list)
     order: list[bool] = field(default_factory=list)  # of the pair under way: whether the next blocks are of the new
     began_s: float = 0.0
     from_s: float = 0.0  # the block under way begins here
@@ -216,9 +216,9 @@ class Trials:
         self._settings.pretend(values)
         current.from_s = max(now_s + SETTLE_S, self._steady_s)
 
-    def _blocks_before(self, now_s: float) -> list[Block]:
+    def _blocks_before(self, now_s: float) -> list[TrialBlock]:
         """The latest blocks before a lasting change, as far back as nothing was changed."""
-        blocks: list[Block] = []
+        blocks: list[TrialBlock] = []
         end_s = now_s
         while len(blocks) < WINDOW_BLOCKS and end_s - WINDOW_BLOCK_S >= self._steady_s:
             block = self._block(end_s - WINDOW_BLOCK_S, end_s)
@@ -231,7 +231,7 @@ class Trials:
     def _is_hopeless(self, current: _Open) -> bool:
         return current.is_lasting and (len(current.before) < 2 or not any(block.per_s for block in current.before))
 
-    def _block(self, first_s: float, last_s: float) -> Block | None:
+    def _block(self, first_s: float, last_s: float) -> TrialBlock | None:
         samples = self._gauge.between(first_s, last_s)
         return block_of(samples) if len(samples) > 1 else None
 
@@ -247,16 +247,16 @@ class Trials:
             on_end(trial)
 
 
-def block_of(samples: Sequence[Sample]) -> Block:
+def block_of(samples: Sequence[Sample]) -> TrialBlock:
     """What happened between the first and the last of two samples or more."""
     first, last = samples[0], samples[-1]
     seconds = last.at_s - first.at_s
     times = [sample.times for sample in samples if sample.times is not None]
     foreign = cpu.usage(times[0], times[-1]).foreign if len(times) > 1 else None
-    return Block((last.figures.total - first.figures.total) / seconds, seconds, _wait_s(first, last), foreign)
+    return TrialBlock((last.figures.total - first.figures.total) / seconds, seconds, _wait_s(first, last), foreign)
 
 
-def judged(trial: Trial, before: Sequence[Block], after: Sequence[Block], *, is_paired: bool) -> Trial:
+def judged(trial: Trial, before: Sequence[TrialBlock], after: Sequence[TrialBlock], *, is_paired: bool) -> Trial:
     """The trial with its result: void where the old values stood still or others disturbed it."""
     if not any(block.per_s for block in before) or len(after) < 2:
         return replace(trial, state="void")
@@ -294,11 +294,11 @@ def describe(values: Changes) -> str:
     return ", ".join(texts)
 
 
-def _rates(blocks: Sequence[Block]) -> list[float]:
+def _rates(blocks: Sequence[TrialBlock]) -> list[float]:
     return [block.per_s for block in blocks]
 
 
-def _median_wait_s(blocks: Sequence[Block]) -> float | None:
+def _median_wait_s(blocks: Sequence[TrialBlock]) -> float | None:
     waits_s = [block.wait_s for block in blocks if block.wait_s is not None]
     return median(waits_s) if waits_s else None
 

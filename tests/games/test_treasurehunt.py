@@ -10,7 +10,7 @@ from games.treasurehunt_twin import Hunt, play
 
 from asyncplay import games, rng
 from asyncplay.archive.showing import replay
-from asyncplay.games.block import ASKS, Block, best_actions, explore
+from asyncplay.games.block import ASKS, EnvironmentBlock, best_actions, explore
 from asyncplay.games.kernels import ready
 from asyncplay.games.spec import GAME_OVER, GameSpec
 from asyncplay.games.treasurehunt import rules, show
@@ -130,14 +130,22 @@ def test_every_step_is_that_of_the_twin(name, seed):
 @pytest.mark.parametrize("name", CASES)
 def test_blocks_keep_the_contract_of_environments(name, check):
     spec = games.load("treasurehunt", CASES[name])
-    check(Case(lambda n_slots: Block(spec, n_slots), spec.features, spec.actions, spec.frames, spec.max_decisions))
+    check(
+        Case(
+            lambda n_slots: EnvironmentBlock(spec, n_slots),
+            spec.features,
+            spec.actions,
+            spec.frames,
+            spec.max_decisions,
+        )
+    )
 
 
 def test_random_play_makes_257_an_episode():
     """As published, with an interval of 2; the mean of 4,000 episodes has a deviation of about 0.5."""
     spec, n_slots = games.load("treasurehunt"), 4000
     block, slots, streams = (
-        Block(spec, n_slots),
+        EnvironmentBlock(spec, n_slots),
         np.arange(n_slots),
         np.array([rng.stream(1, n) for n in range(n_slots)]),
     )
@@ -152,7 +160,7 @@ def test_random_play_makes_257_an_episode():
 
 def test_an_empty_cell_becomes_a_gem_at_the_rate_of_the_rules():
     spec = games.load("treasurehunt", {"turns": 1, "gem_rate": 0.25})
-    block, slots = Block(spec, 2000), np.arange(2000)
+    block, slots = EnvironmentBlock(spec, 2000), np.arange(2000)
     block.begin(slots, [0] * 2000, np.array([rng.stream(3, slot) for slot in range(2000)]))
     gems = [int((block.state(slot)[CELLS : CELLS + 100] == GEM).sum()) for slot in slots]
 
@@ -161,7 +169,7 @@ def test_an_empty_cell_becomes_a_gem_at_the_rate_of_the_rules():
 
 def test_shuffled_orders_come_equally_often():
     spec = games.load("treasurehunt", {"turns": 1, "players": 3, "shuffled": True})
-    block, slots = Block(spec, 6000), np.arange(6000)
+    block, slots = EnvironmentBlock(spec, 6000), np.arange(6000)
     block.begin(slots, [0] * 6000, np.array([rng.stream(3, slot) for slot in range(6000)]))
     orders = [tuple(block.state(slot)[ORDER : ORDER + 3].tolist()) for slot in slots]
     counts = [orders.count(order) for order in sorted(set(orders))]
@@ -172,7 +180,7 @@ def test_shuffled_orders_come_equally_often():
 
 def test_rows_that_do_not_explore_ask_and_take_the_first_action_that_is_worth_most():
     spec = games.load("treasurehunt", {"players": 2})
-    block, slots = Block(spec, 3), np.arange(3)
+    block, slots = EnvironmentBlock(spec, 3), np.arange(3)
     block.begin(slots, [0] * 3, np.array([rng.stream(0, slot) for slot in range(3)]))
     sights = block.look(slots)
     chosen = explore(np.array([rng.stream(1, slot) for slot in range(3)]), np.array([0.0, 1.0, 0.0]), sights)

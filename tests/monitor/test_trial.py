@@ -17,8 +17,8 @@ from asyncplay.monitor.trial import (
     SETTLE_S,
     WINDOW_BLOCK_S,
     WINDOW_BLOCKS,
-    Block,
     Trial,
+    TrialBlock,
     Trials,
     block_of,
     describe,
@@ -113,8 +113,8 @@ def test_a_block_has_its_own_waits_and_what_others_took_of_the_cores():
 
 
 def test_waits_are_compared_block_by_block():
-    before = [Block(100.0, 1.0, 0.001, None), Block(101.0, 1.0, 0.003, None)]
-    after = [Block(100.0, 1.0, 0.005, None), Block(102.0, 1.0, 0.005, None)]
+    before = [TrialBlock(100.0, 1.0, 0.001, None), TrialBlock(101.0, 1.0, 0.003, None)]
+    after = [TrialBlock(100.0, 1.0, 0.005, None), TrialBlock(102.0, 1.0, 0.005, None)]
     assert judged(OPEN, before, after, is_paired=True).wait_ms == pytest.approx(3.0)
 
 

@@ -13,7 +13,7 @@ from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
-from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, Board, tables_of
+from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, BoardGeometry, tables_of
 from asyncplay.games.ringrift.decisions import describe
 from asyncplay.games.ringrift.drawing import svg, text
 from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
@@ -128,13 +128,13 @@ def spec(
     )
 
 
-def n_action_planes(board: Board) -> int:
+def n_action_planes(board: BoardGeometry) -> int:
     """See layout.py."""
     n_directions, n_axes = len(board.directions), len(board.axes)
     return layout.GO + n_directions * board.width + 2 * n_axes + 1 + layout.CLAIM_PLANES
 
 
-def _rules(board: Board, options: list[int]) -> np.ndarray:
+def _rules(board: BoardGeometry, options: list[int]) -> np.ndarray:
     """The options, what follows from them, and the tables of the board."""
     players, rings = options[:2]
     line = 3 if board.short_line and players > 2 else 4

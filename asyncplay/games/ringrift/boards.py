@@ -19,7 +19,7 @@ Cell = tuple[int, ...]
 """(x, y) on squares, (x, y, z) with the sum 0 on hexagons, as the rules name cells."""
 
 
-class Board(NamedTuple):
+class BoardGeometry(NamedTuple):
     """Geometry, and the constants that the rules give by board."""
 
     name: str
@@ -126,7 +126,7 @@ class Tables(NamedTuple):
 
 
 @cache
-def tables_of(board: Board) -> Tables:
+def tables_of(board: BoardGeometry) -> Tables:
     """The tables of a board, made once."""
     return Tables(board.measure_rays(), board.turned_cells(), board.turned_directions())
 
@@ -135,9 +135,9 @@ _SMALL, _LARGE = (500, 800, 1200), (1200, 1600, 2000)
 BOARDS = {
     board.name: board
     for board in (
-        Board("square8", 8, is_hexagonal=False, rings=18, short_line=True, limits=_SMALL),
-        Board("square19", 19, is_hexagonal=False, rings=72, short_line=False, limits=_LARGE),
-        Board("hex8", 9, is_hexagonal=True, rings=18, short_line=True, limits=_SMALL),
-        Board("hexagonal", 25, is_hexagonal=True, rings=96, short_line=False, limits=_LARGE),
+        BoardGeometry("square8", 8, is_hexagonal=False, rings=18, short_line=True, limits=_SMALL),
+        BoardGeometry("square19", 19, is_hexagonal=False, rings=72, short_line=False, limits=_LARGE),
+        BoardGeometry("hex8", 9, is_hexagonal=True, rings=18, short_line=True, limits=_SMALL),
+        BoardGeometry("hexagonal", 25, is_hexagonal=True, rings=96, short_line=False, limits=_LARGE),
     )
 }

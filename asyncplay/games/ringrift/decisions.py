@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.ringrift import layout
-from asyncplay.games.ringrift.boards import BOARDS, Board, Cell, moved
+from asyncplay.games.ringrift.boards import BOARDS, BoardGeometry, Cell, moved
 from asyncplay.games.spec import BY_LIMIT, GameSpec, end_reason
 
 Decision = tuple[Any, ...]
@@ -57,7 +57,7 @@ class Position(NamedTuple):
     ranks: list[int] | None
 
 
-def board_of(spec: GameSpec) -> Board:
+def board_of(spec: GameSpec) -> BoardGeometry:
     """The board that a game is played on."""
     return next(board for board in BOARDS.values() if board.n_cells == spec.rules[layout.N_CELLS])
 
@@ -143,12 +143,12 @@ def describe(spec: GameSpec, state: State, action: int) -> Decision:
     return (_COSTS[phase], cell) if border < 0 else ("claim", cell, NONE if border == layout.NO_BORDER else player)
 
 
-def _step(board: Board, direction: int) -> int:
+def _step(board: BoardGeometry, direction: int) -> int:
     x, y = board.directions[direction]
     return x + y * board.width
 
 
-def _describe_path(board: Board, state: State, number: int, direction: int, steps: int) -> Decision:
+def _describe_path(board: BoardGeometry, state: State, number: int, direction: int, steps: int) -> Decision:
     """A capture if a stack is on the way; ``steps``: one less than the distance."""
     way = [number + _step(board, direction) * distance for distance in range(1, steps + 2)]
     met = [cell for cell in way if state[layout.CELLS + cell] >= layout.IS_STACK]
@@ -156,13 +156,13 @@ def _describe_path(board: Board, state: State, number: int, direction: int, step
     return ("capture", ends[0], board.cell(met[0]), ends[1]) if met else ("move", *ends)
 
 
-def _describe_slide(board: Board, state: State, number: int, direction: int) -> Decision:
+def _describe_slide(board: BoardGeometry, state: State, number: int, direction: int) -> Decision:
     destination = number + _step(board, direction)
     is_strike = state[layout.CELLS + destination] >= layout.IS_STACK
     return "strike" if is_strike else "slide", board.cell(number), board.cell(destination)
 
 
-def _line_length(board: Board, state: State, number: int, axis: int) -> int:
+def _line_length(board: BoardGeometry, state: State, number: int, axis: int) -> int:
     """Equal markers from a cell on along an axis."""
     (x, y), start, length = board.axes[axis], board.cell(number), 1
     while board.contains(cell := moved(start, x, y, length)):

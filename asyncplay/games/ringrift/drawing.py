@@ -9,7 +9,7 @@ from html import escape
 from math import cos, pi, sin
 
 from asyncplay.games.ringrift import layout
-from asyncplay.games.ringrift.boards import Board, Cell
+from asyncplay.games.ringrift.boards import BoardGeometry, Cell
 from asyncplay.games.ringrift.decisions import Decision, Position, State, board_of, read
 from asyncplay.games.spec import GameSpec
 
@@ -98,17 +98,17 @@ def svg(spec: GameSpec, state: State, last: Decision | None = None) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _place(board: Board, cell: Cell) -> tuple[float, float]:
+def _place(board: BoardGeometry, cell: Cell) -> tuple[float, float]:
     """Where a cell is drawn, in cells: across and down."""
     return (cell[0] + cell[1] / 2 if board.is_hexagonal else cell[0]), cell[1]
 
 
-def _left(board: Board) -> float:
+def _left(board: BoardGeometry) -> float:
     """The place of the cell furthest to the left."""
     return min(_place(board, cell)[0] for cell in board.cells().values())
 
 
-def _stretch(board: Board) -> float:
+def _stretch(board: BoardGeometry) -> float:
     """Of rows: those of hexagons reach into each other."""
     return 0.866 if board.is_hexagonal else 1.0
 
@@ -128,7 +128,9 @@ def cap_height(rings: tuple[int, ...]) -> int:
     return next((cap for cap, ring in enumerate(reversed(rings)) if ring != rings[-1]), len(rings))
 
 
-def _cell(board: Board, position: Position, cell: Cell, middle: tuple[float, float], *, is_marked: bool) -> list[str]:
+def _cell(
+    board: BoardGeometry, position: Position, cell: Cell, middle: tuple[float, float], *, is_marked: bool
+) -> list[str]:
     """The shapes of one cell."""
     owner = position.collapsed.get(cell)
     fill = f'fill="{COLOURS[owner - 1]}" fill-opacity="0.45"' if owner else 'fill="#f7f3e8"'
@@ -152,7 +154,7 @@ def _cell(board: Board, position: Position, cell: Cell, middle: tuple[float, flo
     return parts
 
 
-def _outline(board: Board, middle: tuple[float, float]) -> str:
+def _outline(board: BoardGeometry, middle: tuple[float, float]) -> str:
     """The corners of a cell."""
     if board.is_hexagonal:
         turns, radius = [pi / 6 + corner * pi / 3 for corner in range(6)], SIZE / 3**0.5

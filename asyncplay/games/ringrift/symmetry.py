@@ -8,7 +8,7 @@ import numpy as np
 
 from asyncplay.games import spec as contract
 from asyncplay.games.kernels import body, helper, kernel
-from asyncplay.games.ringrift.boards import MOST_DIRECTIONS, Board, tables_of
+from asyncplay.games.ringrift.boards import MOST_DIRECTIONS, BoardGeometry, tables_of
 from asyncplay.games.ringrift.encode import n_globals, n_planes
 from asyncplay.games.ringrift.layout import (
     CLAIM_PLANES,
@@ -92,7 +92,7 @@ def lowest_turned(rules, state, cell, border, y, room):  # noqa: PLR0917  # kern
     return lowest
 
 
-def symmetries(board: Board, players: int) -> Symmetries:
+def symmetries(board: BoardGeometry, players: int) -> Symmetries:
     """Every plane comes from the cells that go to its own; the last features belong to no cell."""
     sources = np.argsort(tables_of(board).turned_cells, axis=1)
     n_features = n_planes(players) * board.n_cells

@@ -1,9 +1,10 @@
-"""Finished games as they arrive: whether they can be, and the examples they bring.
+"""Finished games as they arrive: whether they can be, the examples they bring, and how they end.
 
 The coordinator plays no game again, so an action that was not legal where no search was made stays unseen. Everything
 else that would make a stored game useless, or a training step with it, is found here, before it is stored.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,9 +12,14 @@ import numpy as np
 
 from asyncplay.data.store import MOST_VALUE_BYTES
 from asyncplay.engine.bounds import MOST_FEATURE, SLACK, is_sound, is_within
+from asyncplay.games.spec import BY_LIMIT, BY_RULES
+from asyncplay.methods.selfplay.figures import EndFigures
 from asyncplay.methods.selfplay.messages import Game
 from asyncplay.model.shape import NetShape
-from asyncplay.payloads import Array, Examples, Floats, Ints, most_packed_bytes
+from asyncplay.payloads import MOST_BROKEN_OFF, Array, Examples, Floats, Ints, most_packed_bytes
+from asyncplay.stats import wilson
+
+FEW_GAMES = 100  # no warning before these are over
 
 
 class GameFacts(NamedTuple):
@@ -157,3 +163,37 @@ def misfit(game: Game, shape: NetShape, feature_dtype: np.dtype[Any]) -> str | N
     if int(game.legal.max()) >= shape.actions:
         return f"action {game.legal.max()}, there are {shape.actions}"
     return None
+
+
+class Ends:
+    """Counts finished games."""
+
+    def __init__(self, players: int) -> None:
+        self._reasons, self._wins = Counter[str](), [0] * players
+
+    def add(self, game: Game) -> None:
+        self._reasons[game.reason] += 1
+        best = game.returns == game.returns.max()
+        if best.sum() == 1:
+            self._wins[int(best.argmax())] += 1
+
+    def figures(self) -> EndFigures:
+        n_games, reasons = self._reasons.total(), self._reasons.most_common()
+        if n_games == 0:
+            return EndFigures()
+        intervals = (wilson(won, n_games) for won in self._wins)
+        told = ", ".join(f"{reason.replace('_', ' ')} {count / n_games:.1%}" for reason, count in reasons)
+        share = self._reasons[BY_LIMIT] / n_games
+        return EndFigures(
+            warning=_warning(share) if n_games >= FEW_GAMES else "",
+            limit_share=share,
+            reasons="" if set(self._reasons) == {BY_RULES} else told,
+            seat_wins=tuple(won / n_games for won in self._wins),
+            seat_intervals=" ".join(f"{low:.2f}-{high:.2f}" for low, high in intervals),
+        )
+
+
+def _warning(share: float) -> str:
+    if share <= MOST_BROKEN_OFF:
+        return ""
+    return f"{share:.1%} of the games were broken off by their move limit, more than {MOST_BROKEN_OFF:.0%}"

@@ -27,8 +27,7 @@ from asyncplay.methods.limits import byte_limits
 from asyncplay.methods.selfplay import parts
 from asyncplay.methods.selfplay.arena import HERO_MODEL, Arena
 from asyncplay.methods.selfplay.checkpoint import capture, losses, read_stored, restore
-from asyncplay.methods.selfplay.ends import Ends
-from asyncplay.methods.selfplay.games import examples_of, misfit, record_flaw
+from asyncplay.methods.selfplay.games import Ends, examples_of, misfit, record_flaw
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model, save_weights
 from asyncplay.methods.selfplay.score import Score
@@ -36,6 +35,7 @@ from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, T
 from asyncplay.methods.sizes import Machine, net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
+from asyncplay.model.device import BackendChoice
 from asyncplay.model.nets import Weights, snapshot
 from asyncplay.model.nets import build as build_net
 from asyncplay.monitor.countdown import countdown
@@ -71,12 +71,7 @@ class SelfplayRun:
         self.shape, self._facts = net_shape(config, self.game), parts.game_facts(self.game)
         with shared.compiling(f"of {self.game.name}", say) as progress:
             entries.warm(self.game, progress)  # once, before workers start: two on a cold cache would both compile
-        fresh = snapshot(build_net(self.shape, config.train.seed))
-        with countdown("measuring what computes fastest", say):
-            self.choice = choose_backend(config, self.shape, fresh, self.game)
-        for line in self.choice.report():
-            log.info("backend %s", line)
-        say(f"backend {self.choice.best}: {self.choice.rows_per_s:,.0f} rows/s")
+        self.choice = self._choose_backend()
         self.limits = byte_limits(config, memory.at_hand())
         log.info("at most: %s", self.limits)
         say(f"at most: {self.limits}")
@@ -126,6 +121,15 @@ class SelfplayRun:
         self._shortened = self._unrecorded = 0
         self._arena_versions: dict[str, int] = {}  # that met each opponent last, since this process began
         self._ends = Ends(self.game.players)
+
+    def _choose_backend(self) -> BackendChoice:
+        fresh = snapshot(build_net(self.shape, self._config.train.seed))
+        with countdown("measuring what computes fastest", self._say):
+            choice = choose_backend(self._config, self.shape, fresh, self.game)
+        for line in choice.report():
+            log.info("backend %s", line)
+        self._say(f"backend {choice.best}: {choice.rows_per_s:,.0f} rows/s")
+        return choice
 
     async def run(self) -> None:
         """Play and learn until the engine ends; everything is saved whatever ended it."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from methods.selfplay.test_games import GAME
 
-from asyncplay.methods.selfplay.ends import FEW_GAMES, Ends
 from asyncplay.methods.selfplay.figures import EndFigures
+from asyncplay.methods.selfplay.games import FEW_GAMES, Ends
 from asyncplay.stats import wilson
 
 
