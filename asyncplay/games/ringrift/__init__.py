@@ -13,7 +13,11 @@ from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
+<<<<<<< ours
 from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, BoardGeometry, tables_of
+=======
+from asyncplay.games.ringrift.boards import BOARDS, MOST_DIRECTIONS, MOST_SYMMETRIES, Board, tables_of
+>>>>>>> theirs
 from asyncplay.games.ringrift.decisions import describe
 from asyncplay.games.ringrift.drawing import svg, text
 from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
@@ -142,13 +146,13 @@ def _rules(board: BoardGeometry, options: list[int]) -> np.ndarray:
     minimum = len(board.cells()) // players + 1
     shape = [board.n_cells, board.width, len(board.directions), len(board.axes), int(board.is_hexagonal)]
     steps = [x + y * board.width for x, y in board.directions]
-    directions = np.zeros((MOST_SYMMETRIES, layout.MOST_DIRECTIONS), np.int64)
+    directions = np.zeros((MOST_SYMMETRIES, MOST_DIRECTIONS), np.int64)
     tables = tables_of(board)
     directions[: len(tables.turned_directions)] = tables.turned_directions
     is_on_board = np.isin(np.arange(board.n_cells), list(board.cells()))
     parts = [
         [*options, line, threshold, minimum, *shape],
-        [*steps, *[0] * (layout.MOST_DIRECTIONS - len(steps))],
+        [*steps, *[0] * (MOST_DIRECTIONS - len(steps))],
         directions.ravel(),
         tables.rays.ravel(),
         is_on_board,

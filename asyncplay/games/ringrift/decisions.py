@@ -50,7 +50,7 @@ class Position(NamedTuple):
     credit: list[int]
     territory: list[int]
     holder: int | None  # last-player-standing, and its rounds
-    count: int
+    count: int  # type: ignore[assignment]  # the rules' word; nobody counts in this tuple
     decisions: int
     reason: str | None  # of the end; "limit" is what the rules call max_moves
     winner: int | None
