@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from numba import float64, int64, void
-from solve.nine_cards import NINE, cards_of, hand_numbers, nine_blueprint, nine_cards
+from numba import float64, int64
+from solve.nine_cards import cards_of, nine_blueprint, nine_cards
 from solve.test_unbiased import HUGE, LIMIT, FullWalk, policy_of
 
 from asyncplay import games
@@ -12,11 +12,12 @@ from asyncplay.config.sections import AbstractionSettings
 from asyncplay.games.holdem import layout
 from asyncplay.games.holdem.canonical import index_boards
 from asyncplay.games.holdem.layout import FLOP, RIVER
-from asyncplay.games.kernels import kernel
+from asyncplay.games.holdem.strength import rank_hands
+from asyncplay.games.kernels import kernel, ready
 from asyncplay.games.spec import GAME_OVER
 from asyncplay.solve.abstraction.betting_tree import compile_tree
 from asyncplay.solve.abstraction.blueprint import Blueprint, make_blueprint
-from asyncplay.solve.abstraction.card_buckets import card_buckets, deal, look_up
+from asyncplay.solve.abstraction.card_buckets import card_buckets
 from asyncplay.solve.abstraction.menus import menu_table
 from asyncplay.solve.abstraction.sizing import MENU_KEYS
 from asyncplay.solve.abstraction.walk import TREE_GROUND, BlueprintSampler, gain_of
@@ -27,13 +28,6 @@ from asyncplay.solve.regret import REGRET, SUM, average_policy, largest_regrets,
 
 SELDOM = 5e-5  # what happens more rarely may not have happened at all, so that no error can be told
 PLAIN = SamplerSettings(is_linear=0)
-
-
-@kernel(void(TREE_GROUND))
-def deal_once(ground):
-    cards, scratch = ground.game.cards, ground.scratch
-    flop, turn, river = deal(scratch.stream, cards.deck, scratch.dealt.holes)
-    look_up(cards, scratch.dealt, flop, turn, river)
 
 
 @kernel(float64(TREE_GROUND, int64, int64))
@@ -123,34 +117,6 @@ def test_buckets_of_one_byte_and_of_two_are_read_alike():
     np.testing.assert_array_equal(wide.table, narrow.table)
 
 
-def test_a_deal_has_nine_different_cards_and_their_buckets():
-    game = nine_blueprint()
-    sampler = BlueprintSampler(game, PLAIN, 3)
-    scratch, seen = sampler._ground.scratch, set()
-    scratch.stream[:] = [1, 2, 3, 4]
-    numbers = hand_numbers(FLOP)
-    views = {number: {view for view in numbers if numbers[view] == number} for number in set(numbers.values())}
-    for _ in range(200):
-        deal_once(sampler._ground)
-        one, other = scratch.dealt.holes.tolist()
-        assert one & other == 0
-        assert (one | other) & ~NINE == 0
-        assert len(cards_of(one)) == len(cards_of(other)) == 2
-        possible = [
-            {
-                board
-                for number, own in views.items()
-                if game.cards.flop[2 * number] == bucket
-                for hole, board in own
-                if hole == mine
-            }
-            for mine, bucket in zip((one, other), scratch.dealt.buckets[:, FLOP].tolist(), strict=True)
-        ]
-        assert {board for board in possible[0] & possible[1] if board & (one | other) == 0}
-        seen.add((one, other))
-    assert len(seen) > 150
-
-
 def test_a_range_does_the_same_in_one_call_or_in_several_and_is_withdrawn():
     game = nine_blueprint()
     whole, parts = (BlueprintSampler(game, SamplerSettings(), 3) for _ in range(2))
@@ -222,11 +188,9 @@ def test_an_end_pays_what_the_real_game_pays(options):
 
 
 def strengths(state: np.ndarray, players: int) -> np.ndarray:
-    from asyncplay.games.holdem.strength import rank_hands
-
     hands = state[layout.HANDS : layout.HANDS + players] | state[layout.BOARD + FLOP]
     found = np.empty(players, np.int64)
-    rank_hands(hands, found)
+    ready(rank_hands)(hands, found)
     return found
 
 

@@ -39,6 +39,17 @@ def test_runs_give_the_same_bits_inline_and_in_processes(buckets, tmp_path):
     assert f"betting tree: {sizes.n_decisions:,} decisions, {sizes.n_infosets:,} infosets" in "\n".join(said)
 
 
+def test_three_players_with_uneven_stacks_are_solved_by_the_same_rounds(buckets, tmp_path):
+    menus = {f"{street}_{place}": "1 | -" for street in ("preflop", "flop", "turn", "river") for place in ("in", "out")}
+    options = {"players": 3, "stacks": "9/6/12", "deck": 24}
+    config = small_config(buckets, units=400, workers=3, game={"options": options}, abstraction=menus)
+    run, _ = solve(config, tmp_path / "run")
+    books = run.engine.ledger.books
+    assert run.rounds.stats.iterations == books.issued == books.done == 400
+    assert run.table.values.shape == (run.game.n_entries, 2)
+    assert run.game.players == 3
+
+
 def test_a_run_saved_halfway_and_resumed_ends_with_the_same_bits(buckets, tmp_path):
     config = small_config(buckets, workers=3)
     whole, _ = solve(config, tmp_path / "whole")
