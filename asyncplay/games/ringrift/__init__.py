@@ -13,11 +13,7 @@ from asyncplay.games import spec as contract
 from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
-<<<<<<< ours
-from asyncplay.games.ringrift.boards import BOARDS, MOST_SYMMETRIES, BoardGeometry, tables_of
-=======
-from asyncplay.games.ringrift.boards import BOARDS, MOST_DIRECTIONS, MOST_SYMMETRIES, Board, tables_of
->>>>>>> theirs
+from asyncplay.games.ringrift.boards import BOARDS, MOST_DIRECTIONS, MOST_SYMMETRIES, BoardGeometry, tables_of
 from asyncplay.games.ringrift.decisions import describe
 from asyncplay.games.ringrift.drawing import svg, text
 from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
