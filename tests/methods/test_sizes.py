@@ -15,6 +15,7 @@ from asyncplay.errors import ConfigError
 from asyncplay.machine import at_hand
 from asyncplay.methods import sizes
 from asyncplay.methods.limits import byte_limits
+from asyncplay.methods.population import preflight as population
 from asyncplay.methods.sizes import Machine
 from asyncplay.model.nets import _NETS
 from asyncplay.model.shape import NetShape
@@ -29,6 +30,8 @@ DEFAULT, CONNECT4, SYNTHETIC = (CONFIGS / f"{name}.toml" for name in ("default",
 def require(config: Config, machine: Machine) -> None:
     if config.game.name == "synthetic":
         sizes.require_load(config, machine)
+    elif config.population.method != "off":
+        population.require(config, machine.free_bytes)
     elif config.solve.method == "off":
         sizes.require_selfplay(config, games.load(config.game.name, config.game.options), machine)
 

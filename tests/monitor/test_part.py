@@ -31,7 +31,11 @@ def test_every_figure_has_a_unit_and_a_line_of_meaning(kind):
 
 
 def test_the_parts_are_known_in_the_order_in_which_they_are_shown():
+<<<<<<< ours
     assert [kind.NAME for kind in ranked()] == ["batch", "learn", "rounds", "workers", "ends", "store"]
+=======
+    assert [kind.NAME for kind in ranked()] == ["batch", "learn", "population", "rounds", "workers", "store"]
+>>>>>>> theirs
 
 
 @pytest.fixture
@@ -64,6 +68,9 @@ def test_a_new_figure_needs_no_more_than_its_declaration(thermal):
         ("Loss", {"learn/policy_loss": "nats", "learn/value_loss": "squares"}),
         ("Value loss by seat, from the player to move", {f"learn/seat_losses_{seat}": "squares" for seat in range(8)}),
         ("Explained share of the value's variance by seat", {f"learn/seat_r2_{seat}": "share" for seat in range(8)}),
+        ("Reward of an episode", {"population/reward": "points"}),
+        ("Reward of an episode by agent", {f"population/agent_rewards_{agent}": "points" for agent in range(8)}),
+        ("Quantile loss by network", {f"population/losses_{network}": "points" for network in range(8)}),
         ("Heat", {"thermal/hottest_c": "C"}),
         ("Share of games won by seat", {f"ends/seat_wins_{seat}": "share" for seat in range(8)}),
     ]
@@ -89,7 +96,12 @@ def test_each_entry_of_a_tuple_of_gauges_is_a_metric():
 def test_a_part_that_a_run_has_not_got_is_null_on_the_socket():
     facts = json.loads(NEURAL.to_json())
     assert facts["rounds"] is None
+<<<<<<< ours
     assert list(facts)[6:14] == ["throughput", "batch", "learn", "rounds", "workers", "ends", "store", "results"]
+=======
+    known = ["throughput", "batch", "learn", "population", "rounds", "workers", "store", "results"]
+    assert list(facts)[6:14] == known
+>>>>>>> theirs
 
 
 def test_a_rate_is_never_negative_nor_of_no_time():

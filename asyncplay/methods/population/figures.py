@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from asyncplay.config.live import LiveSettings
 from asyncplay.monitor.part import Figure, Part, Plot, count, per_s
 
-REWARD = Plot("reward", "Reward of an episode", "this run has no rewards on the way")
+REWARD = Plot("episode-reward", "Reward of an episode", "this run has no rewards on the way")
 AGENT_REWARD = Plot("agent-reward", "Reward of an episode by agent", "this run has no rewards on the way")
 NETWORK_LOSS = Plot("network-loss", "Quantile loss by network", "this run trains no population")
 
