@@ -22,6 +22,7 @@ views = st.builds(
     thinking=st.integers(0, 100),
     live_left_s=seconds,
     free_in_s=st.just(0.0),
+    rows_per_slot=st.floats(1, 256),
 )
 
 

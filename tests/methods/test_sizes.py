@@ -43,8 +43,8 @@ def changed(path: Path, dotted: str, value: float) -> Config:
 
 @pytest.mark.parametrize("cores", [1, 2, 8, 16, 32])
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
-def test_everything_that_comes_along_fits_into_4_gb(path, cores):
-    require(load(path), Machine(cores, SMALL))
+def test_everything_that_comes_along_fits_into_4_gb_and_ringrift_into_8(path, cores):
+    require(load(path), Machine(cores, 2 * SMALL if path.stem.startswith("ringrift") else SMALL))
 
 
 @pytest.mark.parametrize(

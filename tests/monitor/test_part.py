@@ -31,11 +31,7 @@ def test_every_figure_has_a_unit_and_a_line_of_meaning(kind):
 
 
 def test_the_parts_are_known_in_the_order_in_which_they_are_shown():
-<<<<<<< ours
-    assert [kind.NAME for kind in ranked()] == ["batch", "learn", "rounds", "workers", "ends", "store"]
-=======
-    assert [kind.NAME for kind in ranked()] == ["batch", "learn", "population", "rounds", "workers", "store"]
->>>>>>> theirs
+    assert [kind.NAME for kind in ranked()] == ["batch", "learn", "population", "rounds", "workers", "ends", "store"]
 
 
 @pytest.fixture
@@ -96,12 +92,8 @@ def test_each_entry_of_a_tuple_of_gauges_is_a_metric():
 def test_a_part_that_a_run_has_not_got_is_null_on_the_socket():
     facts = json.loads(NEURAL.to_json())
     assert facts["rounds"] is None
-<<<<<<< ours
-    assert list(facts)[6:14] == ["throughput", "batch", "learn", "rounds", "workers", "ends", "store", "results"]
-=======
-    known = ["throughput", "batch", "learn", "population", "rounds", "workers", "store", "results"]
-    assert list(facts)[6:14] == known
->>>>>>> theirs
+    known = ["throughput", "batch", "learn", "population", "rounds", "workers", "ends", "store", "results"]
+    assert list(facts)[6:15] == known
 
 
 def test_a_rate_is_never_negative_nor_of_no_time():

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from asyncplay.methods.buckets.messages import BoardsSpec
 from asyncplay.methods.mccfr.messages import Delta
+from asyncplay.methods.population.messages import RedoSpec
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.wire import codec
@@ -55,6 +56,8 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
             values |= {"iterations": 0, "nodes": 0, "utility": 0.0, "infosets": np.arange(3, dtype=np.int32)}
     if cls is RebuildSpec:
         values["return_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
+    if cls is RedoSpec:
+        values["record_ends"] = values["seeds"][::-1].copy()
     if cls is BoardsSpec:
         values["weights"], values["ends"] = values["boards"][::-1].copy(), np.array([len(values["boards"])])
     if cls is Ack:
