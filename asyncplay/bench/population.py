@@ -19,7 +19,7 @@ import numpy as np
 
 from asyncplay import rng
 from asyncplay.bench.outside import until
-from asyncplay.bench.sequential import Sequential, Trained
+from asyncplay.bench.sequential import SequentialPopulation, Trained
 from asyncplay.config.loading import load
 from asyncplay.config.sections import Config
 from asyncplay.engine.loop import run_loop
@@ -56,7 +56,7 @@ def measure(episodes: int = 1000, seeds: int = 1) -> dict[str, Any]:
     rows, pooled_runs = [], []
     for steps in STEPS:
         configs = [bench_config(steps, episodes, seed) for seed in range(seeds)]
-        pairs = [(run_loop_for(config), Sequential(config, steps).train()) for config in configs]
+        pairs = [(run_loop_for(config), SequentialPopulation(config, steps).train()) for config in configs]
         rewards = [
             [greedy_reward(config, trained.weights) for trained in (pooled.trained, alone)]
             for config, (pooled, alone) in zip(configs, pairs, strict=True)

@@ -34,7 +34,7 @@ class Trained(NamedTuple):
     steps: int  # of each network
 
 
-class Sequential:
+class SequentialPopulation:
     """One environment and the networks of its agents."""
 
     def __init__(self, config: Config, steps_per_episode: int) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from asyncplay.bench import population
 from asyncplay.bench.population import bench_config, interval
-from asyncplay.bench.sequential import Sequential
+from asyncplay.bench.sequential import SequentialPopulation
 from asyncplay.methods.population.members import read_members
 from asyncplay.methods.population.parts import make_limiter
 from asyncplay.model.products import forward_products, step_products
@@ -45,7 +45,7 @@ def test_both_ways_make_the_same_steps(steps):
 
 def test_the_baseline_trains_every_network_after_every_episode():
     config = bench_config(2, 2, 0)
-    first, second = Sequential(config, 2).train(), Sequential(config, 2).train()
+    first, second = SequentialPopulation(config, 2).train(), SequentialPopulation(config, 2).train()
 
     assert first.steps == 4
     for name, array in first.weights.items():

@@ -23,7 +23,7 @@ from asyncplay.search import layout
 from asyncplay.search.group import make_settings, make_sizes
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-SMALL = 4 << 30
+SMALL, LARGE = 4 << 30, 10 << 30
 DEFAULT, CONNECT4, SYNTHETIC = (CONFIGS / f"{name}.toml" for name in ("default", "connect4", "synthetic"))
 
 
@@ -43,8 +43,8 @@ def changed(path: Path, dotted: str, value: float) -> Config:
 
 @pytest.mark.parametrize("cores", [1, 2, 8, 16, 32])
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
-def test_everything_that_comes_along_fits_into_4_gb_and_ringrift_into_8(path, cores):
-    require(load(path), Machine(cores, 2 * SMALL if path.stem.startswith("ringrift") else SMALL))
+def test_everything_that_comes_along_fits_into_4_gb_and_ringrift_into_10(path, cores):
+    require(load(path), Machine(cores, LARGE if path.stem.startswith("ringrift") else SMALL))
 
 
 @pytest.mark.parametrize(

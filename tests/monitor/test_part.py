@@ -58,7 +58,7 @@ def test_a_new_figure_needs_no_more_than_its_declaration(thermal):
     shot = showing(NEURAL, thermal)
     assert metrics(shot).items() >= {"thermal/hottest_c": 81.25, "thermal/throttles": 0.0}.items()
     assert json.loads(plain.json_line(shot))["thermal/hottest_c"] == 81.25
-    assert "steady  heat 81.2 C  random" in plain.line(shot)
+    assert "steady  heat 81.2 C  vs random" in plain.line(shot)
     assert [(plot.title, units) for plot, units in plots().items()] == [
         ("Batch sizes", {"batch/mean_rows": "rows"}),
         ("Loss", {"learn/policy_loss": "nats", "learn/value_loss": "squares"}),

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from asyncplay.methods.buckets.messages import BoardsSpec
 from asyncplay.methods.mccfr.messages import Delta
-from asyncplay.methods.population.messages import RedoSpec
+from asyncplay.methods.population.messages import Episode, RedoSpec
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.wire import codec
@@ -48,7 +48,7 @@ def messages(draw: st.DrawFn, kinds: tuple[type[Message], ...] = MESSAGES) -> Me
     return cls(**mended(draw, cls, values))
 
 
-def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
+def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:  # noqa: PLR0912  # a branch for each kind
     """Make fields that belong together agree."""
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
@@ -58,6 +58,13 @@ def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:
         values["return_ends"] = values["record_ends"] = values["seeds"][::-1].copy()
     if cls is RedoSpec:
         values["record_ends"] = values["seeds"][::-1].copy()
+    if cls is Episode:
+        n_rows = len(values["rewards"])
+        for name in ("actions", "seats", "versions"):
+            values[name] = np.zeros(n_rows, values[name].dtype)
+        for name in ("frames", "choices"):
+            values[name] = np.zeros((n_rows, values[name].shape[1]), values[name].dtype)
+        values["outcome"] = np.zeros(len(values["returns"]), np.float32)
     if cls is BoardsSpec:
         values["weights"], values["ends"] = values["boards"][::-1].copy(), np.array([len(values["boards"])])
     if cls is Ack:
