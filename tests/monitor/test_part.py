@@ -67,6 +67,8 @@ def test_a_new_figure_needs_no_more_than_its_declaration(thermal):
         ("Reward of an episode", {"population/reward": "points"}),
         ("Reward of an episode by agent", {f"population/agent_rewards_{agent}": "points" for agent in range(8)}),
         ("Quantile loss by network", {f"population/losses_{network}": "points" for network in range(8)}),
+        ("Utility of the first player, and regret", {"rounds/utility": "points", "rounds/regret": "points"}),
+        ("Share of the table that was visited", {"rounds/visited": "share"}),
         ("Heat", {"thermal/hottest_c": "C"}),
         ("Share of games won by seat", {f"ends/seat_wins_{seat}": "share" for seat in range(8)}),
     ]
