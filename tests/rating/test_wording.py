@@ -79,3 +79,25 @@ def test_values_by_seat_do_not_look_like_an_interval():
 @pytest.mark.parametrize("figures", [DUEL, TABLE, SOLVED])
 def test_every_line_fits_80_columns(figures):
     assert max(map(len, as_lines(figures))) <= 80
+
+
+def test_hands_of_a_blueprint_are_a_line_for_each_opponent():
+    row = {"against": "always-call", "hands": 200_000, "bb_per_100": 137.94, "interval": [134.04, 141.84]}
+    figures = {"game": "holdem", "iterations": 1_546_857, "purified": True, "rows": [row, row | {"against": "tight"}]}
+    lines = as_lines(figures)
+    assert lines == [
+        "holdem, 1,546,857 iterations, purified; bb/100 with 95 % intervals",
+        "against always-call: +137.9 (+134.0 to +141.8), 200,000 hands",
+        "against tight: +137.9 (+134.0 to +141.8), 200,000 hands",
+    ]
+
+
+def test_rewards_of_a_population_are_told_agent_by_agent():
+    figures = {"game": "treasurehunt", "version": 9, "games": 200, "reward": 264.2, "interval": [249.8, 278.7]}
+    figures |= {"reward_by_agent": [130.1, 134.1], "intervals_by_agent": [[120.0, 140.0], [124.0, 144.0]]}
+    assert as_lines(figures) == [
+        "treasurehunt, version 9, 200 greedy episodes",
+        "reward of all agents 264.2 (95 % interval 249.8 to 278.7)",
+        "agent 0: 130.1 (120.0 to 140.0)",
+        "agent 1: 134.1 (124.0 to 144.0)",
+    ]

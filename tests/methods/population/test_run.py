@@ -185,6 +185,12 @@ def test_with_processes_threads_and_greedy_episodes_the_books_are_exact(tmp_path
     assert main(["eval", str(run), "--against", "random"]) == 2
     assert "trains a population and plays no match" in capsys.readouterr().err
     assert len(stored(run)) == 60
+    assert main(["data", str(run), "show", "--game", "3"]) == 0
+    assert "turn " in capsys.readouterr().out
+    assert main(["data", str(run), "show", "--svg", str(tmp_path / "last.svg")]) == 0
+    assert "<animate" in (tmp_path / "last.svg").read_text()
+    assert main(["data", str(run), "show", "--game", "61"]) == 2
+    assert "there is no game 61" in capsys.readouterr().err
 
 
 @pytest.mark.process
