@@ -59,7 +59,9 @@ def test_an_interval_of_five_is_students():
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_the_bench_has_the_fields_that_are_published():
+def test_the_bench_has_the_fields_that_are_published(monkeypatch):
+    monkeypatch.setattr(population, "GREEDY_EPISODES", 4)
+    monkeypatch.setattr(population, "IDLE_S", 0.5)
     found = population.measure(episodes=16)
 
     assert [row["steps_per_episode"] for row in found["rows"]] == [1, 4]
