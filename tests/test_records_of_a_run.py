@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from archive.report.test_page import PLOTS, browse, drawn, needs_browser
+from archive.report.test_page import OTHERS, PLOTS, browse, drawn, needs_browser
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto.event_pb2 import Event
 
@@ -64,7 +64,12 @@ def test_the_page_of_a_real_run_is_shown_whole_by_a_browser(tmp_path):
     shown, logged = browse(run / "report.html", tmp_path / "profile")
     assert logged == []
     plots = drawn(shown)
-    assert plots.keys() == set(PLOTS)
-    assert {name for name, is_drawn in plots.items() if is_drawn == "yes"} >= set(PLOTS) - {"strength", "trials"}
+    assert plots.keys() == {*PLOTS, *OTHERS}
+    assert {name for name, is_drawn in plots.items() if is_drawn == "yes"} >= set(PLOTS) - {
+        "strength",
+        "trials",
+        "solving",
+        "visited",
+    }
     assert re.search(r"tictactoe: 1,5\d\d games", shown)
     assert cli.main(["data", str(run), "verify"]) == 0
