@@ -29,6 +29,11 @@ class Positions(NamedTuple):
     legal: Ints  # int32[L], the legal actions of all rows, one after another
     offsets: Ints  # int32[n + 1], row i owns legal[offsets[i]:offsets[i + 1]]
 
+    def part(self, start: int, stop: int) -> "Positions":
+        """Rows ``start`` to ``stop``; arrays are shared except ``offsets``."""
+        first, last = self.offsets[start], self.offsets[stop]
+        return Positions(self.features[start:stop], self.legal[first:last], self.offsets[start : stop + 1] - first)
+
 
 class Estimates(NamedTuple):
     """What a network thinks of a block of positions."""
@@ -94,6 +99,15 @@ def concatenate(blocks: Sequence[Examples]) -> Examples:
     columns = {name: [getattr(block, name) for block in blocks] for name in Examples._fields if name != "offsets"}
     offsets = offsets_of(np.concatenate([np.diff(block.offsets) for block in blocks]))
     return Examples(offsets=offsets, **{name: np.concatenate(arrays) for name, arrays in columns.items()})
+
+
+def join_positions(blocks: Sequence[Positions]) -> Positions:
+    """All rows of at least one block, in order; a single block is returned as it is."""
+    if len(blocks) == 1:
+        return blocks[0]
+    features = np.concatenate([block.features for block in blocks])
+    legal = np.concatenate([block.legal for block in blocks])
+    return Positions(features, legal, offsets_of(np.concatenate([np.diff(block.offsets) for block in blocks])))
 
 
 def offsets_of(counts: Array) -> Ints:

@@ -1,4 +1,4 @@
-"""The load each game is measured under: one configuration a game, the same for every bench."""
+"""The loads that benches measure: one configuration a name, the same for every bench; a game's own has its name."""
 
 from collections.abc import Sequence
 
@@ -25,6 +25,26 @@ LOADS: dict[str, dict[str, dict[str, str]]] = {
             "late_temperature": "0.1",
         },
     },
+    "blob-default": {
+        "game": {"name": "blob"},
+        "net": {"kind": "mlp", "width": "256", "blocks": "3"},
+        "search": {
+            "simulations": "16",
+            "worlds": "3",
+            "exact_decisions": "12",
+            "root": "gumbel",
+            "games": "256",
+            "noise_alpha": "0.3",
+            "warm_decisions": "10",
+            "mild_decisions": "10",
+            "late_temperature": "0.1",
+        },
+    },
+    "connect4-mlp": {
+        "game": {"name": "connect4"},
+        "net": {"kind": "mlp", "width": "256", "blocks": "2"},
+        "search": {"simulations": "32", "games": "1024"},
+    },
     "connect4": {"net": {"kind": "resnet", "width": "64", "blocks": "6"}, "search": {"simulations": "32"}},
     "ringrift": {
         "net": {"kind": "resnet", "width": "32", "blocks": "4", "squeeze": "8"},
@@ -36,9 +56,10 @@ SOON_ROWS, NEVER_ROWS = "256", str(2**40)  # before these have come, nothing is 
 
 
 def bench_config(
-    game: str,
+    load_name: str,
     backend: str,
     *,
+    placement: str = "coordinator",
     option: Sequence[str] | None = None,
     workers: int = 0,
     learns: bool = False,
@@ -46,11 +67,12 @@ def bench_config(
 ) -> Config:
     """Play is never held back, whatever the learner does, and no arena takes a part of the device. ``option``: of the
     game, KEY=VALUE; ``more``: further keys by section."""
-    if game not in LOADS:
-        raise AsyncplayError(f"--game: {unknown('game with a load to measure', game, tuple(LOADS))}")
-    sections = LOADS[game] | {
-        "game": {"name": game} | LOADS[game].get("game", {}),
-        "device": {"backend": backend},
+    if load_name not in LOADS:
+        raise AsyncplayError(f"--load: {unknown('load to measure', load_name, tuple(LOADS))}")
+    game = LOADS[load_name].get("game", {}).get("name", load_name)
+    sections = LOADS[load_name] | {
+        "game": {"name": game},
+        "device": {"backend": backend, "placement": placement},
         "pool": {"workers": str(workers)},
         "learn": {"band_steps": "1e9", "minimum_rows": SOON_ROWS if learns else NEVER_ROWS},
         "arena": {"every_s": "0"},

@@ -44,6 +44,7 @@ class Session(NamedTuple):
     """What was seen of a run."""
 
     model: Candidate
+    placement: str
     simulations: int  # of a decision, all worlds together
     pairs: list[Pair]
     sequential: Tally
@@ -54,20 +55,26 @@ def measure(
     backend: str = "auto",
     *,
     option: Sequence[str] | None = None,
+    load: str | None = None,
+    placement: str = "auto",
     exact_decisions: str | None = None,
     host_ms: float = 0.1,
 ) -> dict[str, Any]:
-    """``exact_decisions``: instead of the load's; ``host_ms``: of the simulated accelerator, which is backend sim."""
+    """``load``: instead of the game's own; ``exact_decisions``: instead of the load's; ``host_ms``: of the simulated
+    accelerator, which is backend sim."""
     search = {} if exact_decisions is None else {"exact_decisions": exact_decisions}
     if backend == "sim":
         return simulated.measure(game, search, option=option, host_ms=host_ms)
-    config = bench_config(game, backend, option=option, search=search)
+    name = load or game
+    config = bench_config(name, backend, placement=placement, option=option, search=search)
     alone = run_loop(_watch(config, _one_round))
-    learning_config = bench_config(game, backend, option=option, learns=True, search=search)
+    learning_config = bench_config(name, backend, placement=placement, option=option, learns=True, search=search)
     learning = run_loop(_watch(learning_config, _first_windows))
     played = total(pair.window for pair in alone.pairs)
     return {
-        "game": game,
+        "game": config.game.name,
+        "load": name,
+        "placement": alone.placement,
         "backend": alone.model.backend,
         "threads": alone.model.threads,
         "games_per_min": played.games_per_min,
@@ -96,15 +103,18 @@ async def _watch(config: Config, look: Callable[[Watched, ForwardLimit], Awaitab
         async with asyncio.TaskGroup() as group:
             running = group.create_task(watched.neural.run())
             pairs = await look(watched, limit)
+            placement = watched.neural.placement
             watched.neural.engine.halt()
             await running
         baseline.append(sequential.play_for(SEQUENTIAL_S / 2))
         worlds = config.search.worlds if watched.neural.game.is_hidden else 1
-        return Session(watched.neural.choice.best, worlds * config.search.simulations, pairs, total(baseline))
+        simulations = worlds * config.search.simulations
+        return Session(watched.neural.choice.best, placement, simulations, pairs, total(baseline))
 
 
 async def _one_round(watched: Watched, limit: ForwardLimit) -> list[Pair]:
     """Windows until as many games have ended as are under way, after a round that warms up."""
+    await watched.until_placed()
     await watched.until_games(watched.under_way)
     n_games, pairs = watched.tally().games + watched.under_way, []
     while watched.tally().games < n_games:
@@ -113,12 +123,13 @@ async def _one_round(watched: Watched, limit: ForwardLimit) -> list[Pair]:
 
 
 async def _first_windows(watched: Watched, limit: ForwardLimit) -> list[Pair]:
+    await watched.until_placed()
     await watched.until_games(1)
     return [await _pair(watched, limit) for _ in range(WINDOWS)]
 
 
 async def _pair(watched: Watched, limit: ForwardLimit, n_games: float = math.inf) -> Pair:
     """Workers that waited while the limit was measured have thought ahead, so play goes on for a while uncounted."""
-    pair = Pair(await watched.window(WINDOW_S, n_games), await limit.measure(LIMIT_S))
+    pair = Pair(await watched.window(WINDOW_S, n_games), await watched.limit_window(limit, LIMIT_S))
     await asyncio.sleep(SETTLE_S)
     return pair

@@ -13,12 +13,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 from asyncplay.bench.outside import until
 from asyncplay.bench.tally import Tally, whole_rounds
 from asyncplay.config.sections import Config
 from asyncplay.engine.lane import Finish, Task
+from asyncplay.errors import AsyncplayError
 from asyncplay.games.sampling import random_rows
 from asyncplay.methods.selfplay.network import SAMPLE_ROWS, open_model
+from asyncplay.methods.selfplay.placement import WORKERS
 from asyncplay.methods.selfplay.run import SelfplayRun
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
@@ -26,6 +30,7 @@ from asyncplay.model.device import Candidate
 from asyncplay.payloads import Positions
 
 BATCHES = (64, 128, 256, 512, 1024)
+MOST_HELD = 0.02  # of a core that held workers may take
 QUIET_S = 0.2  # until workers that were thinking have asked and wait
 
 
@@ -100,6 +105,31 @@ class Watched:
             decisions=self.neural.trainer.stats().inserted_rows,
             spared=stats.spared_rows,
         )
+
+    async def until_placed(self) -> None:
+        """Until it is settled where the network answers."""
+        await until(lambda: self.neural.is_placed)
+
+    async def limit_window(self, limit: ForwardLimit, seconds: float) -> float:
+        """Rows/s of the limit with all workers waiting; those that answer themselves are held meanwhile."""
+        if self.neural.placement != WORKERS:
+            return await limit.measure(seconds)
+        supervisor = self.neural.engine.supervisor
+        supervisor.hold(True)
+        try:
+            await asyncio.sleep(QUIET_S)
+            before_s = self._worker_cpu_s()
+            rows_per_s = await limit.measure(seconds)
+            if self._worker_cpu_s() - before_s > MOST_HELD * seconds:
+                raise AsyncplayError("a worker that was held went on computing; the limit beside it is no limit")
+            return rows_per_s
+        finally:
+            supervisor.hold(False)
+
+    def _worker_cpu_s(self) -> float:
+        """What the workers have taken of the cores so far."""
+        times = [psutil.Process(member.pid).cpu_times() for member in self.neural.engine.supervisor.members()]
+        return float(sum(each.user + each.system for each in times))
 
     async def until_asked(self) -> None:
         """Until every worker has."""

@@ -38,6 +38,8 @@ GAME = Option("game", str, "connect4")
 OPTION = Option("option", MaybeOptions, None, "An option of the game, such as players=3; repeatable.")
 TABLED = Option("game", str, "forest", "forest, a synthetic tree, or holdem.")
 BACKEND = Option("backend", str, "auto")
+LOAD = Option("load", str | None, None, "blob, blob-default, connect4, connect4-mlp, ...; without it, the game's own.")
+PLACEMENT = Option("placement", Literal["auto", "coordinator", "workers"], "auto", "Where the network answers.")
 BENCHES = (
     Bench("wire", "What a row costs the coordinator: decoded, queued, batched and answered."),
     Bench(
@@ -71,6 +73,8 @@ BENCHES = (
                 help="auto, torch, onnx-fp32 or onnx-int8; "
                 "or sim: an accelerator simulated after a GPU of the middle range."
             ),
+            LOAD,
+            PLACEMENT,
             Option(
                 "exact_decisions",
                 MaybeKey,

@@ -25,6 +25,7 @@ class Tunable(NamedTuple):
     unit: str = ""  # of its numbers
     words: Mapping[str, float | None] = {}  # accepted besides numbers, with the value each stands for
     is_whole: bool = True
+    has_numbers: bool = True  # else only the words are accepted
 
 
 def _tunables() -> Iterator[Tunable]:
@@ -33,20 +34,24 @@ def _tunables() -> Iterator[Tunable]:
         parts = list(type_parts(setting.type))
         lows: list[Any] = [part.ge for part in parts if isinstance(part, Ge)]
         highs: list[Any] = [part.le for part in parts if isinstance(part, Le)]
+        words = [part for part in parts if isinstance(part, str)]
+        has_numbers = not {int, float}.isdisjoint(part for part in parts if isinstance(part, type))
         for live in (part for part in parts if isinstance(part, Live)):
             yield Tunable(
                 f"{section}.{setting.name}",
-                max([live.lowest, *lows]),
-                min([live.highest, *highs]),
+                max([live.lowest, *lows]) if has_numbers else 0,
+                min([live.highest, *highs]) if has_numbers else 0,
                 live.meaning,
                 live.label,
                 live.unit,
-                words={part: None for part in parts if isinstance(part, str)},
+                words={word: None if has_numbers else place for place, word in enumerate(words)},
                 is_whole=int in parts,
+                has_numbers=has_numbers,
             )
     yield Tunable("pause", 0, 1, "on: the device starts nothing until off", "pause", words={"on": 1, "off": 0})
 
 
+PLACEMENT = "device.placement"
 TUNABLES = {tunable.key: tunable for tunable in _tunables()}
 
 
@@ -60,12 +65,13 @@ class LiveSettings:
         max_rows: int,
         workers: int | None = None,
         samples_per_insert: float | None = None,
+        placement: str | None = None,
         asks: bool = True,
         worker_bytes: int = 0,
         free_bytes: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """A run without ``workers`` or ``samples_per_insert`` does not list that key, one that ``asks`` no network none
-        of its batches.
+        """A run without ``workers``, ``samples_per_insert`` or ``placement`` does not list that key, one that ``asks``
+        no network none of its batches.
 
         ``worker_bytes``: memory of one more worker, compared with what ``free_bytes`` returns at that time.
         """
@@ -74,6 +80,8 @@ class LiveSettings:
             self._values |= {"pool.workers": workers}
         if samples_per_insert is not None:
             self._values |= {"learn.samples_per_insert": samples_per_insert}
+        if placement is not None:
+            self._values |= {PLACEMENT: TUNABLES[PLACEMENT].words[placement]}
         self._values["pause"] = 0
         self._unused = frozenset() if asks else {key for key in self._values if key.startswith("batch.")}
         self._pretended: dict[str, float | None] | None = None  # while there is a trial
@@ -101,6 +109,12 @@ class LiveSettings:
         return self._values.get("learn.samples_per_insert")
 
     @property
+    def placement(self) -> str:
+        """Where the network shall answer."""
+        words = {meant: word for word, meant in TUNABLES[PLACEMENT].words.items()}
+        return words[self._heeded.get(PLACEMENT, TUNABLES[PLACEMENT].words["coordinator"])]
+
+    @property
     def is_paused(self) -> bool:
         return bool(self._values["pause"])
 
@@ -110,7 +124,7 @@ class LiveSettings:
         return self._pretended is not None
 
     def pretend(self, values: Mapping[str, str] | None) -> None:
-        """Let the run heed these values of its batches in place of those that were set.
+        """Let the run heed these values of its batches and its placement in place of those that were set.
 
         For a trial: {} are the values that were set, None is its end. ``show`` tells what was set all the time.
         """
@@ -148,6 +162,8 @@ class LiveSettings:
         tunable = self._tunable(key)
         if text in tunable.words:
             return tunable.words[text]
+        if not tunable.has_numbers:
+            raise ConfigError(f"{key} is {text!r}, wanted {' or '.join(tunable.words)}")
         kind = "whole number" if tunable.is_whole else "number"
         wanted = f"a {kind} from {plain_number(tunable.lowest)} to {plain_number(tunable.highest)}"
         wanted = " or ".join([wanted, *tunable.words])

@@ -503,6 +503,13 @@ class DeviceSettings:
     threads: Annotated[int, Ge(0), Le(1_024)] = 0
     """Threads of the model on a CPU; 0 measures and chooses."""
 
+    placement: Annotated[
+        Literal["auto", "coordinator", "workers"],
+        Live(label="placement", meaning="where the network answers; auto is what was faster at the start"),
+    ] = "auto"
+    """Where the network answers: gathered from all workers in the "coordinator", or in each of the "workers" by itself
+    (CPUs only); "auto" measures both as the run begins."""
+
     sim_device_ms: Annotated[float, Ge(0), Le(60_000)] = 0.6
     """Simulated accelerator: fixed time of a batch."""
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from asyncplay.monitor.snapshot import Snapshot
 
 TIMEOUT, MAX_ROWS, WORKERS = "batch.timeout_ms", "batch.max_rows", "pool.workers"
+PLACEMENT = "device.placement"
 AUTO = "auto"
 FIRST_TIMEOUT_MS = 2.0  # where a learned timeout is pinned first
 LEAST_TIMEOUT_MS = 0.25  # below it comes 0
@@ -22,6 +23,7 @@ class Key(NamedTuple):
 KEYS = (
     Key("[ ]", "[] timeout", "batch timeout down, up", TIMEOUT),
     Key("- +", "-+ rows", "max rows of a batch down, up", MAX_ROWS),
+    Key("d", "d placement", "network in the coordinator, in the workers", PLACEMENT),
     Key("w W", "wW workers", "workers fewer, more", WORKERS),
     Key("a", "a auto", "batch timeout back to auto", TIMEOUT),
     Key("u", "u undo", "undo the last change"),
@@ -52,7 +54,11 @@ def request(key: str, shot: Snapshot) -> Request | None:
     """The request of a key; None for a key that has none in this run."""
     if key in VERBS:
         return VERBS[key]
-    change = _change(key, {tunable.key: tunable.value for tunable in shot.tunables})
+    values = {tunable.key: tunable.value for tunable in shot.tunables}
+    if key == "d" and PLACEMENT in values:
+        here = getattr(shot.parts.get("batch"), "placement", "")  # drawing knows figures by name alone
+        return Request("set", f"{PLACEMENT}={'coordinator' if here == 'workers' else 'workers'}")
+    change = _change(key, values)
     return None if change is None else Request("set", change)
 
 

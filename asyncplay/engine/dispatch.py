@@ -13,7 +13,7 @@ from asyncplay.engine.ledger import Piece
 from asyncplay.engine.supervise import Member
 from asyncplay.engine.work import Arrival, Work, unknown_job
 from asyncplay.errors import WireError
-from asyncplay.wire.messages import Ack, Answer, Ask, Job, JobResult, Message
+from asyncplay.wire.messages import Ack, Answer, Ask, Computed, Job, JobResult, Message, PlaceModel
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,7 @@ class Dispatcher:
         self._members: dict[int, Member] = {}
         self._jobs: dict[int, Work] = {}  # by number: jobs under way
         self._numbers = counter(1)  # of jobs, whatever work they are of: an old number never comes back
+        self._announced: dict[tuple[str, int], PlaceModel] = {}  # by role and model
         self._lost: dict[int, _LostJob] = {}  # of workers that are gone and might come back with their results
 
     def add(self, work: Work, recorder: Recorder | None = None) -> None:
@@ -71,8 +72,16 @@ class Dispatcher:
         work.ledger.set_barrier(unit)
         self.fill_all()
 
+    def announce(self, message: PlaceModel) -> None:
+        """Tell all workers where a model answers, and those that are yet to come before their first job."""
+        self._announced[message.role, message.model] = message
+        for member in self._members.values():
+            member.tell(message)
+
     def ready(self, member: Member) -> None:
         self._members[member.number] = member
+        for message in self._announced.values():
+            member.tell(message)
         self.fill(member)
         self._evaluator.reset()
 
@@ -80,6 +89,9 @@ class Dispatcher:
         """Route an ask to the evaluator, a result to its work; WireError if the worker may not say that."""
         if isinstance(message, Ask):
             self._evaluator.submit(member.number, message, lambda answer: self._reply(member, message, answer), now_s)
+            return
+        if isinstance(message, Computed):
+            member.rows += self._evaluator.count_computed(message, len(self._members))
             return
         if not isinstance(message, JobResult):
             raise WireError(f"worker {member.number} sent a {type(message).__name__}, which nobody wants")

@@ -17,9 +17,9 @@ from asyncplay.engine.lane import Lane, Task
 from asyncplay.engine.thinkers import Thinkers
 from asyncplay.engine.tuner import Lockstep, Tuner
 from asyncplay.errors import WireError
-from asyncplay.payloads import Estimates, Positions
+from asyncplay.payloads import Estimates, Positions, join_positions
 from asyncplay.stats import Histogram
-from asyncplay.wire.messages import MOST_MESSAGE_BYTES, Answer, Ask
+from asyncplay.wire.messages import MOST_MESSAGE_BYTES, Answer, Ask, Computed
 
 MB = 1 << 20
 NOBODY = Thinkers(0, 0.0)
@@ -104,6 +104,7 @@ class Evaluator:
         self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
         self._done_rows = self._done_batches = 0
         self._asked_rows = self._extra_rows = self._spared_rows = self._uncached_rows = 0
+        self._computed_s = 0.0  # in workers, mean of them
         self._batch_rows, self._wait_s = Histogram(), Histogram()
         settings.listen(self._settings_changed)
         lane.attach(self, share=1.0)
@@ -129,6 +130,20 @@ class Evaluator:
         if not is_foreseen:
             self.wake()
 
+    def count_computed(self, report: Computed, workers: int) -> int:
+        """Count what a worker of so many has answered itself; return the rows. Its time is one part of theirs."""
+        n_rows = int(report.sizes.sum(dtype=np.int64))
+        self._done_rows += n_rows
+        self._asked_rows += n_rows
+        self._done_batches += len(report.sizes)
+        self._computed_s += report.seconds / max(workers, 1)
+        self._extra_rows += report.extra
+        self._spared_rows += report.spared
+        self._uncached_rows += report.uncached
+        for size in report.sizes.tolist():
+            self._batch_rows.add(size)
+        return n_rows
+
     def wake(self) -> None:
         """Who is waited for may have changed."""
         self._lane.wake()
@@ -153,7 +168,7 @@ class Evaluator:
             spared_rows=self._spared_rows,
             uncached_rows=self._uncached_rows,
             batches=self._done_batches,
-            device_s=self._lane.busy_s(self),
+            device_s=self._lane.busy_s(self) + self._computed_s,
             queued_rows=self._rows,
             queued_mb=self._bytes / MB,
             batch_rows=self._batch_rows,
@@ -311,24 +326,13 @@ def _take(requests: deque[_Request], wanted: int) -> list[_Part]:
 
 def assemble(parts: list[_Part]) -> Positions:
     """Lay the parts of a batch one after another."""
-    pieces = [_positions(part) for part in parts]
-    if len(pieces) == 1:
-        return pieces[0]
-    features = np.concatenate([piece.features for piece in pieces])
-    legal = np.concatenate([piece.legal for piece in pieces])
-    widths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
-    offsets = np.zeros(len(features) + 1, np.int32)
-    np.cumsum(widths, out=offsets[1:])
-    return Positions(features, legal, offsets)
+    return join_positions([_positions(part) for part in parts])
 
 
 def _positions(part: _Part) -> Positions:
     ask = part.request.ask
-    if part.last - part.first == len(ask.features):
-        return Positions(ask.features, ask.legal, ask.offsets)
-    first, last = ask.offsets[part.first], ask.offsets[part.last]
-    offsets = ask.offsets[part.first : part.last + 1] - first
-    return Positions(ask.features[part.first : part.last], ask.legal[first:last], offsets)
+    asked = Positions(ask.features, ask.legal, ask.offsets)
+    return asked if part.last - part.first == len(ask.features) else asked.part(part.first, part.last)
 
 
 def _answer(request: _Request) -> Answer:

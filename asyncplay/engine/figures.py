@@ -14,6 +14,7 @@ WHY = {
     "integral": "gathering while the wait is worth a launch gives most rows/s",
     "half": "waiting for half of the slots gives most rows/s",
     "all": "waiting for all slots gives most rows/s",
+    "local": "each worker answers itself, with the rows of all its groups unless the timeout is 0",
 }
 
 
@@ -104,6 +105,11 @@ class BatchFigures(Part):
     joined: Annotated[int, Figure("counter", "messages", "in parts", count, hides_zero=True)] = 0
     """Messages of workers, finished games for example, that were longer than a frame and came in parts."""
 
+    placement: Annotated[
+        str, Figure("text", "", "answers in", str, words="where the network computes, see device.placement")
+    ] = ""
+    """Where the network answers, "coordinator" or "workers"; empty where there is no choice."""
+
     rows: int = 0  # answered
     batches: int = 0
     device_s: float = 0.0  # time that the device spent on them
@@ -118,9 +124,12 @@ class BatchFigures(Part):
 
     def since(self, then: Self, seconds: float, settings: LiveSettings) -> Self:
         sizes, waits = self.batch_rows.latest(then.batch_rows), self.wait_s.latest(then.wait_s)
+        if self.placement == "workers":
+            waits = Histogram()  # nothing waits for company
         batches, device_s = self.batches - then.batches, self.device_s - then.device_s
         asked, spared = self.asked_rows - then.asked_rows, self.spared_rows - then.spared_rows
         timeout, fixed_s = settings.show("batch.timeout_ms"), self.fixed_s if self.fixed_s < 1e300 else 0.0
+        linger = "local" if self.placement == "workers" else self.linger
         return replace(
             self,
             mean_rows=(self.rows - then.rows) / max(batches, 1),
@@ -129,7 +138,8 @@ class BatchFigures(Part):
             wait_p95_ms=1000 * waits.quantile(0.95),
             fixed_ms=1000 * fixed_s,
             per_row_us=1e6 * self.per_row_s,
-            why=WHY.get(self.linger, f"timeout pinned at {timeout} ms"),
+            linger=linger,
+            why=WHY.get(linger, f"timeout pinned at {timeout} ms"),
             device_share=per_s(then.device_s, self.device_s, seconds),
             timeout=timeout,
             max_rows=settings.max_rows,
@@ -147,6 +157,7 @@ class BatchFigures(Part):
             fixed_share=self.fixed_share,
             is_cut=self.mean_rows > 0.9 * self.max_rows,
             timeout=self.timeout,
+            is_local=self.placement == "workers",
             wait_p50_ms=self.wait_p50_ms,
         )
 

@@ -32,6 +32,7 @@ from asyncplay.wire.messages import (
     Bye,
     Crash,
     Hello,
+    Hold,
     Idle,
     Job,
     Message,
@@ -91,6 +92,7 @@ class Member:
     has_work: bool = _noted("_has_work")
     thinking: int = _noted("_thinking")  # slots that will still ask with no answer in between
     heard_s: float = _noted("_heard_s")  # its last frame, or our last word that it has to react to
+    is_held: bool = _noted("_is_held")  # told to stand still
 
     def __init__(
         self,
@@ -110,7 +112,7 @@ class Member:
         self.ready_s = math.inf  # when it said hello
         self.silence_limit = SilenceLimit()  # of its silences while it owes us something
         self.joiner = Joiner() if joiner is None else joiner
-        self.has_work, self.thinking, self.heard_s = has_work, 1, 0.0
+        self.has_work, self.thinking, self.heard_s, self.is_held = has_work, 1, 0.0, False
         self.told = 0  # jobs and answers it was sent
         self.rows = self.units = 0
         self._waited_s, self._waits_since_s = 0.0, math.inf
@@ -124,7 +126,12 @@ class Member:
     @property
     def owes(self) -> bool:
         """Whether it is its turn to speak."""
-        return self.has_work and self.thinking > 0
+        return self.has_work and self.thinking > 0 and not self.is_held
+
+    def hold(self, is_held: bool, now_s: float) -> None:
+        """Let it stand still, or go on with what it has."""
+        self.is_held = is_held
+        self.send(Hold(is_held), now_s)
 
     def send(self, message: Message, now_s: float) -> None:
         """Give it something to react to; its silence counts from now."""
@@ -229,6 +236,7 @@ class Supervisor:
     _past_joined: int = field(init=False, default=0)  # messages in parts of workers that are gone
     _ticket: int = field(init=False, default=0)
     _is_paused: bool = field(init=False, default=False)
+    _is_held: bool = field(init=False, default=False)
     _is_short: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -289,6 +297,13 @@ class Supervisor:
             member.heard_s = max(member.heard_s, self.clock())
             if member.link is not None:
                 member.link.pause() if is_full else member.link.resume()
+
+    def hold(self, is_held: bool) -> None:
+        """Let all workers stand still, those that are yet to come included, or go on."""
+        self._is_held = is_held
+        for member in self.members():
+            if member.phase in {Phase.READY, Phase.SUSPECT}:
+                member.hold(is_held, self.clock())
 
     def resize(self, workers: int) -> None:
         """Have this many workers: new posts are filled, the last ones leave and their work is issued again."""
@@ -433,6 +448,8 @@ class Supervisor:
         log.info("worker %d is ready after %.2f s, pid %d", member.number, now_s - member.since_s, hello.pid)
         member.since_s = member.ready_s = now_s
         member.send(Hello(PROTOCOL, member.number, 0), now_s)
+        if self._is_held:
+            member.hold(True, now_s)
         if not member.is_leaving:
             self.listener.ready(member)
         self._changed.set()

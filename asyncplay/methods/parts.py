@@ -61,10 +61,12 @@ def live_settings(
     workers: int | None = None,
     *,
     learns: bool = False,
+    places: bool = False,
     asks: bool = True,
     worker_bytes: int = WORKER_BYTES,
 ) -> LiveSettings:
-    """``workers``: if the run begins with another number than the configuration says; ``asks``: whether they ask a
+    """``workers``: if the run begins with another number than the configuration says; ``places``: whether its network
+    may answer in the workers; ``asks``: whether they ask a
     network; ``worker_bytes``: of one worker more."""
     timeout_ms = config.batch.timeout_ms
     return LiveSettings(
@@ -72,6 +74,7 @@ def live_settings(
         max_rows=config.batch.max_rows,
         workers=workers or n_workers(config),
         samples_per_insert=config.learn.samples_per_insert if learns else None,
+        placement=config.device.placement if places else None,
         asks=asks,
         worker_bytes=worker_bytes,
         free_bytes=machine.at_hand,

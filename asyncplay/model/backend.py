@@ -16,6 +16,7 @@ class Prepared:
 
     version: int
     engine: Any
+    model: bytes = b""  # the same network as an ONNX file, of backends that have one
 
 
 class Backend(Protocol):

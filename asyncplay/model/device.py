@@ -10,7 +10,7 @@ import numpy as np
 from asyncplay.config.sections import DeviceSettings
 from asyncplay.errors import AsyncplayError
 from asyncplay.machine import usable_cores
-from asyncplay.model.backend import Backend
+from asyncplay.model.backend import Backend, Prepared
 from asyncplay.model.backends.sim import SimBackend
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Positions
@@ -27,12 +27,14 @@ __all__ = [
     "open_backend",
     "resize",
     "rows_per_s",
+    "served",
     "training_device",
     "usable_cores",
 ]
 
 REAL = ("cuda", "mps", "torch-cpu", "onnx-fp32")  # "auto" chooses from these: all that compute exactly
 BACKENDS = (*REAL, "onnx-int8", "sim")
+IN_WORKERS = ("onnx-fp32", "onnx-int8")  # that workers can compute with too
 ON_CPU = ("torch-cpu", "onnx-fp32", "onnx-int8")
 _WANTING = {"cuda": "CUDA device", "mps": "Apple GPU that torch can use"}
 
@@ -142,6 +144,14 @@ def open_backend(
     if device != "cpu":
         backend.warm_up(max_rows)
     return backend
+
+
+def served(backend: Backend) -> Prepared:
+    """The network that a backend of IN_WORKERS answers with."""
+    from asyncplay.model.backends.onnx_backend import OnnxBackend
+
+    assert isinstance(backend, OnnxBackend), f"{backend.name} has no network that workers could compute with"
+    return backend.served
 
 
 def choose(

@@ -18,6 +18,7 @@ STARVED = 0.2  # and of what we wanted not given,
 WANTING = 0.5  # by a run that wants at least this many cores
 IDLE_TIMER = 0.5  # of the time that a pinned timeout leaves the device idle
 WAITING = 0.35  # of the time that workers have nothing to think about, while neither device nor cores are busy
+HALF = 0.5  # of the workers' time, from which on the network is what they do
 FULL = 0.8  # of the cores, from which on more of them would help
 
 
@@ -48,6 +49,7 @@ class Strain(NamedTuple):
     training_share: float = 0.0  # of it with training
     fixed_share: float = 0.0  # of it with what a batch costs whatever its size
     is_cut: bool = False  # batches are as large as batch.max_rows lets them be
+    is_local: bool = False  # the network answers in the workers; its share is of their time
     timeout: str = "auto"
     wait_p50_ms: float = 0.0
     usage: Usage | None = None
@@ -59,6 +61,8 @@ def judge(strain: Strain) -> Verdict:
     if not strain.is_ready:
         return Verdict("starting", "", "")
     device_and_others = (_others, _device) if strain.device == "cpu" else (_device, _others)
+    if strain.is_local:
+        device_and_others = (_others, _cores)
     for rule in (_disk, _limiter, *device_and_others, _timer, _handover):
         if (found := rule(strain)) is not None:
             return found
@@ -117,8 +121,26 @@ def _others(strain: Strain) -> Verdict | None:
     return Verdict("oversubscribed", figure, "stop them (asyncplay doctor names them) or fewer pool.workers")
 
 
+def _cores(strain: Strain) -> Verdict | None:
+    """Search, network and training share the cores, and no more than those is to be had."""
+    usage, network = strain.usage, (strain.device_share or 0.0) * (1 - strain.training_share)
+    if usage is None or usage.own < FULL * usage.cores:
+        return None
+    figure = f"the run uses {usage.own:.1f} of {usage.cores} cores"
+    figure += f", the network takes {network:.0%} of the workers' time"
+    cure = "a smaller net (net.width, net.blocks)" if network > HALF else "fewer search.simulations"
+    return Verdict(
+        "core-bound", f"{used}, the network takes {network:.0%} of the workers' time", f"more cores, or {cure}"
+    )
+
+
 def _timer(strain: Strain) -> Verdict | None:
-    if strain.timeout == "auto" or strain.device_share is None or 1 - strain.device_share < IDLE_TIMER:
+    if (
+        strain.timeout == "auto"
+        or strain.is_local
+        or strain.device_share is None
+        or 1 - strain.device_share < IDLE_TIMER
+    ):
         return None
     figure = f"queries wait {strain.wait_p50_ms:.1f} ms while the device is busy {strain.device_share:.0%} of the time"
     waits_for_timer = strain.wait_p50_ms >= 0.5 * float(strain.timeout) > 0

@@ -16,7 +16,8 @@ OUT = "out.log"  # what a detached run prints
 SOCKET = "control.sock"  # where a run listens; monitor/address.py, which may not import this room, has the same name
 NET = "net.json"  # the shape of the network
 WEIGHTS, CHECKPOINTS = "weights", "checkpoints"
-FOLDERS = {WEIGHTS, CHECKPOINTS, policies.FOLDER, tensorboard.FOLDER}
+SERVING = "serving"  # networks that workers answer with, as long as the run goes on
+FOLDERS = {WEIGHTS, CHECKPOINTS, SERVING, policies.FOLDER, tensorboard.FOLDER}
 OWN = {CONFIG, LOG, OUT, SOCKET, NET, lock.FILE, *FOLDERS}
 """All names but those that begin with the store's: its log, its watermark and what repairs have kept."""
 

@@ -26,15 +26,18 @@ from asyncplay.wire.messages import (
     Answer,
     Ask,
     Bye,
+    Computed,
     Crash,
     Done,
     Hello,
+    Hold,
     Idle,
     Job,
     Layout,
     Message,
     MessagePart,
     Ping,
+    PlaceModel,
     Pong,
     Stop,
     Within,
@@ -256,4 +259,6 @@ def _scalar_reader(wanted: type[Any], low: int, high: int) -> Reader:
     return read
 
 
-register(Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle, MessagePart)
+register(
+    Hello, Job, Ask, Answer, Done, Ack, Ping, Pong, Crash, Stop, Bye, Idle, MessagePart, PlaceModel, Hold, Computed
+)

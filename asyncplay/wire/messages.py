@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = 8
+PROTOCOL = 9
 """Raised whenever an old and a new process could misunderstand each other."""
 
 MOST_MESSAGE_BYTES = 2**32 - 1
@@ -141,6 +141,50 @@ class ToRole(Message):
     """Coordinator → worker: something for the player of a role, sent before a job."""
 
     role: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceModel(ToRole):
+    """Coordinator → worker: answer asks for this model yourself, with the network in a file; or ask again."""
+
+    KIND: ClassVar[int] = 16
+
+    model: int
+    version: Count
+    path: str  # of a whole ONNX network; empty: the coordinator answers
+    digest: str  # SHA-256 of the file, in hexadecimal digits
+    max_rows: Small  # of one call of the network
+    gathers: bool  # rows of all groups go into one call
+
+    def flaw(self) -> str | None:
+        return None if self.max_rows else "a network that may not be asked for a row"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hold(Message):
+    """Coordinator → worker: stand still, or go on; a worker that is held owes nothing."""
+
+    KIND: ClassVar[int] = 17
+
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Computed(Message):
+    """Worker → coordinator: what its own network has answered since the last report."""
+
+    KIND: ClassVar[int] = 18
+
+    sizes: Ints  # rows of each call of the network
+    seconds: float  # in those calls
+    spared: Small = 0  # as in Ask
+    extra: Small = 0
+    uncached: Small = 0
+
+    def flaw(self) -> str | None:
+        if len(self.sizes) and int(self.sizes.min()) < 1:
+            return "a call of the network without rows"
+        return None if 0 <= self.seconds < 1e6 else f"calls that took {self.seconds} s"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

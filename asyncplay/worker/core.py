@@ -20,6 +20,7 @@ from asyncplay.wire.messages import (
     Bye,
     Crash,
     Hello,
+    Hold,
     Idle,
     Job,
     JobResult,
@@ -109,7 +110,7 @@ class Pending:
 
 
 class Worker:
-    """Greets, takes jobs, hands messages to the player of their role, leaves when told to.
+    """Greets, takes jobs, hands messages to the player of their role, stands still while held, leaves when told to.
 
     Games that shall be kept are sent again to a coordinator that greets again: it may not have got them.
 
@@ -126,6 +127,7 @@ class Worker:
         self._joiner = Joiner()
         self._expected = 0  # slots that the coordinator believes to be thinking
         self._heard = 0  # jobs and answers
+        self._is_held = False
         self.is_over = False  # once the messages of the next step are sent
 
     def receive(self, body: bytes | memoryview) -> None:
@@ -165,6 +167,8 @@ class Worker:
                 desk, slots = self._asked.pop(message.ticket)
                 desk.player.receive(message)
                 self._expect(desk, slots)
+            case Hold():
+                self._is_held = message.is_held
             case ToRole():
                 self._desk_for(message.role).player.receive(message)
             case _:
@@ -179,7 +183,7 @@ class Worker:
         if self._outbox:
             messages, self._outbox = self._outbox, []
             return Step(messages, None if self.is_over else 0)
-        if self.is_over:
+        if self.is_over or self._is_held:
             return Step([], None)
         steps = [(desk, desk.advance(now_s)) for desk in self._desks.values()]
         messages = [self._noted(desk, message) for desk, step in steps for message in step.messages]

@@ -18,7 +18,7 @@ from asyncplay.model.backends.torch_backend import (
 )
 from asyncplay.model.device import ON_CPU, available, open_backend
 from asyncplay.model.nets import build, build_from, snapshot
-from asyncplay.model.priors import legal_priors
+from asyncplay.priors import legal_priors
 
 ACCELERATORS = [pytest.param(name, marks=pytest.mark.accelerator) for name in ("cuda", "mps")]
 

@@ -30,12 +30,13 @@ from asyncplay.methods.selfplay.checkpoint import capture, losses, read_stored, 
 from asyncplay.methods.selfplay.games import Ends, examples_of, misfit, record_flaw
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.methods.selfplay.network import choose_backend, load_game, open_model, save_weights
+from asyncplay.methods.selfplay.placement import COORDINATOR, ModelKey, Placement
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, TrainerState
 from asyncplay.methods.sizes import Machine, net_shape, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
-from asyncplay.model.device import BackendChoice
+from asyncplay.model.device import BackendChoice, served
 from asyncplay.model.nets import Weights, snapshot
 from asyncplay.model.nets import build as build_net
 from asyncplay.monitor.countdown import countdown
@@ -48,6 +49,7 @@ from asyncplay.wire.codec import encode
 log = logging.getLogger(__name__)
 
 LEARNER_MODEL = 0
+PLAYING = ModelKey("selfplay", LEARNER_MODEL)
 REFILLING = "rebuild"  # the reason for which play is held
 MICRO_BATCHES = 2.0  # a training job takes no longer than this many inference batches
 
@@ -100,6 +102,7 @@ class SelfplayRun:
         )
         self.saver = Saver(self.folder, self._capture, config.checkpoint, saved_step=self.learner.steps)
         self.trainer = self._make_trainer(restored.published, max(restored.last_version, stored.last_version))
+        self._placement = self._make_placement()
         self._arena = Arena(
             config,
             self.game,
@@ -141,6 +144,8 @@ class SelfplayRun:
                         group.create_task(self._learn()),
                         group.create_task(self._save_at_barriers() if self._is_lockstep else self.saver.run()),
                     ]
+                    if self._placement is not None:
+                        services.append(group.create_task(self._placement.run()))
                     if self._config.arena.every_s:
                         services.append(group.create_task(self._arena.run()))
                     await self.engine.run()
@@ -163,6 +168,8 @@ class SelfplayRun:
 
     def figures(self) -> Figures:
         stats, backend = self.engine.stats(), self.choice.best.backend
+        if self._placement is not None:
+            stats = replace(stats, placement=self.placement)
         learning = replace(self.trainer.stats(), shortened=self._shortened, unrecorded=self._unrecorded)
         return Figures(
             name="rows",
@@ -190,6 +197,28 @@ class SelfplayRun:
             f"{train.steps:,} steps; loss {train.policy_loss:.3f} policy, {train.value_loss:.3f} value"
         )
         return [line] + [f"arena against {name}: {result}" for name, result in self._arena.state.results.items()]
+
+    @property
+    def placement(self) -> str:
+        """Where the network answers now."""
+        return COORDINATOR if self._placement is None else self._placement.in_force
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether that is settled: it was not for the run to choose, or the run has chosen."""
+        return self._placement is None or self._placement.is_settled
+
+    @property
+    def _may_place(self) -> bool:
+        """Whether the network may answer in the workers."""
+        return not self._is_lockstep and self.choice.best.backend in device.IN_WORKERS
+
+    def _make_placement(self) -> Placement | None:
+        if not self._may_place:
+            return None
+        placement = Placement(self.engine, self.folder, say=self._say, note=self.note)
+        placement.publish(PLAYING, served(self._backend))
+        return placement
 
     def _make_trainer(self, published: Published, last_version: int) -> Trainer:
         learn, is_lockstep = self._config.learn, self._is_lockstep
@@ -232,7 +261,7 @@ class SelfplayRun:
             shared.make_pool(config.pool.kind),
             work,
             workers=workers,
-            settings=shared.live_settings(config, learns=True, worker_bytes=one_more),
+            settings=shared.live_settings(config, learns=True, places=self._may_place, worker_bytes=one_more),
             limits=shared.limits(config, self.limits),
             patience=shared.patience(config),
             depth=1 if self._is_lockstep else self._backend.depth,
@@ -315,6 +344,8 @@ class SelfplayRun:
 
     def _published(self, version: int, weights: Weights) -> None:
         self._latest = weights
+        if self._placement is not None:
+            self._placement.publish(PLAYING, served(self._backend))
         log.info("version %d after %d steps", version, self.learner.steps)
         self.recorder.add(VersionEntry(version, time.time(), self.learner.steps, self.recorder.stats().games))
 
@@ -327,6 +358,8 @@ class SelfplayRun:
             await self._save_weights(version, weights)
         backend = await asyncio.to_thread(open_model, self._config, self.shape, weights, version, self.choice.best)
         self.engine.serve(model, self._endpoint(backend))
+        if self._placement is not None:
+            await self._placement.serve(ModelKey("match", model), served(backend))
 
     def _endpoint(self, backend: Backend) -> Endpoint:
         is_timed = self.choice.best.backend == "sim"

@@ -16,15 +16,17 @@ from asyncplay import games, rng
 from asyncplay.config.sections import SearchSettings
 from asyncplay.games.spec import GameSpec, end_reason, outcome_of
 from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
-from asyncplay.payloads import Floats, Positions
+from asyncplay.payloads import Floats, Positions, join_positions
 from asyncplay.search.cache import EvaluationCache, Split
 from asyncplay.search.examples import GameRows, PlayedGame
 from asyncplay.search.group import Group, SelectedRows, kernel_settings
 from asyncplay.wire.codec import HEADER, decode, payload_bytes
-from asyncplay.wire.messages import Answer, Ask, Job, Message
+from asyncplay.wire.messages import Answer, Ask, Job, Message, PlaceModel
 from asyncplay.worker.core import Step
+from asyncplay.worker.session import LocalModels
 
 BLOCK_ROWS = 128
+MODEL = 0  # the number of the model that plays
 STEP_BYTES = 32 << 20  # of finished games that are told of together, about
 NO_UNIT = -1
 
@@ -60,6 +62,7 @@ class SelfPlayer:
         self._seed = 0
         self._turn = 0
         self._cache: EvaluationCache | None = None
+        self._models = LocalModels()
         self._spared = 0  # rows that needed no asking since the last ask
         self._refused = 0  # answers that the cache had no room for, up to the last ask
 
@@ -71,13 +74,19 @@ class SelfPlayer:
         self._units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
 
     def receive(self, message: Message) -> None:
+        if isinstance(message, PlaceModel):
+            self._models.place(message)
+            return
         assert isinstance(message, Answer), f"a self-player was sent a {type(message).__name__}"
         table = self._asked.pop(message.ticket)
         self._back_up(table, message.priors, message.values, message.version)
         table.is_waiting = False
 
     def advance(self, now_s: float) -> Step:
-        """Let one table that is not waiting play on until it has to ask."""
+        """Let one table that is not waiting play on until it has to ask; with a network of this worker's own one table
+        or all, until its answers are backed up."""
+        if self._models.has(MODEL):
+            return self._think_here(now_s)
         table = self._next_table()
         if table is None:
             return Step([], None)
@@ -110,26 +119,59 @@ class SelfPlayer:
         if self._cache is not None:
             self._cache.forget()
 
+    def _think_here(self, now_s: float) -> Step:
+        tables = [table for table in self._tables if self._can_think(table)]
+        if not self._models.gathers(MODEL):
+            tables = [table for table in [self._next_table()] if table is not None]
+        messages: list[Message] = []
+        for table in tables:
+            messages += self._settle(table)
+        tables = [table for table in tables if not table.finished]  # the others have too much to be sent together
+        asks = [(table, *self._unknown(table, table.group.select())) for table in tables]
+        wanted = [(table, rows) for table, rows, n_extra in asks if len(rows.features)]
+        if wanted:
+            estimates = self._models.estimate(MODEL, join_positions([Positions(*rows[:3]) for _, rows in wanted]))
+            row = entry = 0
+            for table, rows in wanted:
+                n_rows, n_entries = len(rows.features), len(rows.legal)
+                priors, values = estimates.priors[entry : entry + n_entries], estimates.values[row : row + n_rows]
+                self._back_up(table, priors, values, estimates.version)
+                row, entry = row + n_rows, entry + n_entries
+            self._models.count(extra=sum(n_extra for *_, n_extra in asks), **self._take_counts())
+        is_stuck = not any(self._can_think(table) for table in self._tables)
+        return Step(messages + self._models.report(now_s, is_last=is_stuck), None if is_stuck else 0)
+
     def _ask(self, table: PlayingGroup, rows: SelectedRows) -> list[Message]:
         """Ask what is not remembered; where nothing is left to ask, the search goes on at once."""
+        wanted, n_extra = self._unknown(table, rows)
+        if len(wanted.features) == 0:
+            return []
+        ticket = next(self._tickets)
+        self._asked[ticket] = table
+        table.is_waiting = True
+        thinking = self._n_thinking()
+        return [ask_message(wanted, ticket, model=MODEL, thinking=thinking, extra=n_extra, **self._take_counts())]
+
+    def _unknown(self, table: PlayingGroup, rows: SelectedRows) -> tuple[SelectedRows | Positions, int]:
+        """The rows that the cache does not answer, and how many of them are extra leaves; where there are none the
+        search has its answers already."""
         if self._cache is not None and len(rows.slots):
             table.split = self._cache.look_up(rows.features, rows.legal, rows.offsets)
             self._spared += table.split.n_spared
         wanted = rows if table.split is None else table.split.ask
-        is_extra = (
-            rows.is_extra if table.split is None else rows.is_extra[table.split.block.asked[: len(wanted.features)]]
-        )
-        if len(wanted.features) == 0:
+        n_wanted = len(wanted.features)
+        if n_wanted == 0:
             self._back_up(table, np.empty(0, np.float32), np.empty((0, table.group.spec.players), np.float32), 0)
-            return []
-        ticket, spared, self._spared = next(self._tickets), self._spared, 0
+            return wanted, 0
+        is_extra = rows.is_extra if table.split is None else rows.is_extra[table.split.block.asked[:n_wanted]]
+        return wanted, int(is_extra.sum())
+
+    def _take_counts(self) -> dict[str, int]:
+        """Rows that were spared and that found no room in the cache, since the last call."""
         refused = 0 if self._cache is None else self._cache.n_refused
-        uncached, self._refused = refused - self._refused, refused
-        self._asked[ticket] = table
-        table.is_waiting = True
-        thinking, extra = self._n_thinking(), int(is_extra.sum())
-        counts = {"spared": spared, "uncached": uncached, "extra": extra}
-        return [ask_message(wanted, ticket, model=0, thinking=thinking, **counts)]
+        counts = {"spared": self._spared, "uncached": refused - self._refused}
+        self._spared, self._refused = 0, refused
+        return counts
 
     def _back_up(self, table: PlayingGroup, priors: Floats, values: Floats, version: int) -> None:
         """Answers to what was asked, completed by what is remembered."""

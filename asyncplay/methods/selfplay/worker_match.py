@@ -20,11 +20,13 @@ from asyncplay.config.sections import SearchSettings
 from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import MatchSpec
 from asyncplay.methods.selfplay.worker import ask_message, game_message, load_game
+from asyncplay.payloads import Positions
 from asyncplay.search import layout
 from asyncplay.search.group import Group, kernel_settings
 from asyncplay.wire.codec import HEADER, decode
-from asyncplay.wire.messages import Answer, Job, Message
+from asyncplay.wire.messages import Answer, Job, Message, PlaceModel
 from asyncplay.worker.core import Step
+from asyncplay.worker.session import LocalModels
 
 OPENING_STREAM = 7
 
@@ -56,6 +58,7 @@ class MatchPlayer:
         self._tickets = tickets
         self._units: deque[tuple[int, int]] = deque()
         self._asked: dict[int, Side] = {}
+        self._models = LocalModels()
         self._spec: bytes = b""
         self._sides: list[Side] = []
         self._boards: dict[int, Board] = {}  # by slot
@@ -69,6 +72,9 @@ class MatchPlayer:
         self._units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
 
     def receive(self, message: Message) -> None:
+        if isinstance(message, PlaceModel):
+            self._models.place(message)
+            return
         assert isinstance(message, Answer), f"a match was sent a {type(message).__name__}"
         side = self._asked.pop(message.ticket)
         side.group.backup(message.priors, message.values, message.version)
@@ -82,7 +88,8 @@ class MatchPlayer:
             messages += self._exchange()
             messages += self._ask_all()
         is_stuck = not self._boards or any(side.is_waiting for side in self._sides)
-        return Step(messages, None if is_stuck and not (self._units and not self._boards) else 0)
+        is_stuck &= not (self._units and not self._boards)
+        return Step(messages + self._models.report(now_s, is_last=is_stuck), None if is_stuck else 0)
 
     def _lay_out(self, job: Job) -> None:
         spec = decode(job.spec[HEADER.size :])
@@ -184,10 +191,14 @@ class MatchPlayer:
             if len(rows.slots) == 0:
                 side.group.backup(np.empty(0, np.float32), np.empty((0, self._n_players), np.float32), 0)
                 continue
+            extra = int(rows.is_extra.sum())
+            if self._models.has(side.model):
+                side.group.backup(*self._models.estimate(side.model, Positions(*rows[:3])))
+                self._models.count(extra=extra)
+                continue
             ticket = next(self._tickets)
             self._asked[ticket] = side
             side.is_waiting = True
-            extra = int(rows.is_extra.sum())
             messages.append(ask_message(rows, ticket, model=side.model, thinking=0, extra=extra))
         return messages
 

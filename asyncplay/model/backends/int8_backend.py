@@ -10,9 +10,9 @@ import onnxruntime
 from asyncplay.model import onnx_graph, quantize
 from asyncplay.model.backend import Finish, Prepared
 from asyncplay.model.backends.onnx_backend import OnnxBackend, make_session, run
-from asyncplay.model.priors import legal_priors
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Estimates, Floats, Positions
+from asyncplay.priors import legal_priors
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class Int8Backend(OnnxBackend):
             difference = compare(wanted, _answers(session, recent), recent)
             if difference.is_small:
                 log.info("version %d in int8: %s", version, difference)
-                return Prepared(version, session)
+                return Prepared(version, session, model)
         log.warning("version %d stays in float32, in int8 it has %s", version, difference)
         return exact
 

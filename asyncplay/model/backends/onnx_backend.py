@@ -16,9 +16,9 @@ import onnxruntime
 
 from asyncplay.model import nets, onnx_graph
 from asyncplay.model.backend import Finish, Prepared
-from asyncplay.model.priors import legal_priors
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Array, Estimates, Floats, Positions
+from asyncplay.priors import legal_priors
 
 OUTPUTS = [onnx_graph.LOGITS, onnx_graph.VALUES]
 MOST_HANDS = 4  # threads that take pieces; more would wait for Python's lock, so they share operations instead
@@ -69,7 +69,13 @@ class OnnxBackend:
         return [np.concatenate(parts) for parts in zip(*answers, strict=True)]
 
     def prepare(self, weights: Mapping[str, Array], version: int) -> Prepared:
-        return Prepared(version, make_session(onnx_graph.with_weights(self._graph, weights), self._threads))
+        model = onnx_graph.with_weights(self._graph, weights)
+        return Prepared(version, make_session(model, self._threads), model)
+
+    @property
+    def served(self) -> Prepared:
+        """What answers now; its ``model`` is the network for whoever else computes with it."""
+        return self._current
 
     def swap(self, prepared: Prepared) -> None:
         self._current = prepared

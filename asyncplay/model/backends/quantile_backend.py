@@ -11,9 +11,9 @@ import torch
 
 from asyncplay.model import quantile
 from asyncplay.model.backend import Finish, Prepared
-from asyncplay.model.priors import flat_index
 from asyncplay.model.threads import use_threads
 from asyncplay.payloads import Array, Estimates, Floats, Positions
+from asyncplay.priors import flat_index
 
 
 class QuantileBackend:

@@ -14,10 +14,10 @@ from torch import Tensor
 from asyncplay.model import nets
 from asyncplay.model.backend import Finish, Prepared
 from asyncplay.model.backends.streams import open_stream
-from asyncplay.model.priors import flat_index, segment_softmax
 from asyncplay.model.shape import NetShape
 from asyncplay.model.threads import use_threads
 from asyncplay.payloads import Array, Estimates, Positions
+from asyncplay.priors import flat_index, segment_softmax
 
 SMALLEST_BUCKET = 16
 REDUCED = (torch.float16, torch.bfloat16)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_cases import MLP, random_positions
 
-from asyncplay.model.priors import flat_index, legal_priors, segment_softmax
+from asyncplay.priors import flat_index, legal_priors, segment_softmax
 
 
 def slow_priors(logits, legal, offsets):
