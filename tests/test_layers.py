@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "asyncplay"
 
-GROUND = {"errors", "payloads", "rng", "stats", "machine"}
+GROUND = {"errors", "payloads", "priors", "rng", "stats", "machine"}
 """Single modules that everybody may use; they use no room."""
 
 ROOMS: dict[str, set[str]] = {
@@ -45,7 +45,7 @@ COMMANDS = {"cli", "bench", "__main__"}
 HOMES = {
     "torch": ("model",),
     "onnx": ("model",),
-    "onnxruntime": ("model",),
+    "onnxruntime": ("model", "worker.session"),
     "safetensors": ("model", "data"),
     "numba": ("games", "search", "solve", "rng"),
     "msgpack": ("wire.codec",),

@@ -59,16 +59,17 @@ def bench_config(
     load_name: str,
     backend: str,
     *,
+    flag: str = "--game",
     placement: str = "coordinator",
     option: Sequence[str] | None = None,
     workers: int = 0,
     learns: bool = False,
     **more: dict[str, str],
 ) -> Config:
-    """Play is never held back, whatever the learner does, and no arena takes a part of the device. ``option``: of the
-    game, KEY=VALUE; ``more``: further keys by section."""
+    """Play is never held back, whatever the learner does, and no arena takes a part of the device. ``flag``: by which
+    the load was named; ``option``: of the game, KEY=VALUE; ``more``: further keys by section."""
     if load_name not in LOADS:
-        raise AsyncplayError(f"--load: {unknown('load to measure', load_name, tuple(LOADS))}")
+        raise AsyncplayError(f"{flag}: {unknown('game with a load to measure', load_name, tuple(LOADS))}")
     game = LOADS[load_name].get("game", {}).get("name", load_name)
     sections = LOADS[load_name] | {
         "game": {"name": game},

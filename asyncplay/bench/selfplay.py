@@ -65,8 +65,8 @@ def measure(
     search = {} if exact_decisions is None else {"exact_decisions": exact_decisions}
     if backend == "sim":
         return simulated.measure(game, search, option=option, host_ms=host_ms)
-    name = load or game
-    config = bench_config(name, backend, placement=placement, option=option, search=search)
+    name, flag = (load, "--load") if load else (game, "--game")
+    config = bench_config(name, backend, flag=flag, placement=placement, option=option, search=search)
     alone = run_loop(_watch(config, _one_round))
     learning_config = bench_config(name, backend, placement=placement, option=option, learns=True, search=search)
     learning = run_loop(_watch(learning_config, _first_windows))

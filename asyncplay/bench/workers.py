@@ -17,6 +17,7 @@ from asyncplay.bench.loads import bench_config
 from asyncplay.bench.watched import Watched
 from asyncplay.config.sections import Config
 from asyncplay.engine.loop import run_loop
+from asyncplay.methods.selfplay.placement import WORKERS
 
 COUNTS = (1, 2, 4, 8, 16)
 LEARN_S, WINDOW_S, SETTLE_S = 15.0, 0.5, 0.3  # short windows: within seconds the machine itself drifts by a third
@@ -27,11 +28,12 @@ def measure(
     backend: str = "auto",
     *,
     option: Sequence[str] | None = None,
+    placement: str = "coordinator",
     counts: Sequence[int] = COUNTS,
     rounds: int,
 ) -> dict[str, Any]:
     """A row for each number of workers; ``of_best_with_fewer`` is 1 for the first."""
-    configs = [bench_config(game, backend, option=option, workers=workers) for workers in counts]
+    configs = [bench_config(game, backend, placement=placement, option=option, workers=workers) for workers in counts]
     rates = run_loop(_measure(configs, rounds))
     figures = [_middle(turn[place] / statistics.mean(turn) for turn in rates) for place in range(len(counts))]
     rows = []
@@ -39,7 +41,12 @@ def measure(
         rows_per_s = _middle(turn[place] for turn in rates)
         of_best = figure / max(figures[:place], default=figure)
         rows.append({"workers": workers, "rows_per_s": rows_per_s, "of_best_with_fewer": of_best})
-    return {"game": game, "lowest": min(row["of_best_with_fewer"] for row in rows), "rows": rows}
+    return {
+        "game": game,
+        "placement": placement,
+        "lowest": min(row["of_best_with_fewer"] for row in rows),
+        "rows": rows,
+    }
 
 
 def _middle(figures: Iterable[float]) -> float:
@@ -59,6 +66,7 @@ async def _measure(configs: Sequence[Config], rounds: int) -> list[list[float]]:
             tasks = [group.create_task(run.neural.run()) for run in runs]
             for run in runs:
                 await run.until_asked()
+                await run.until_placed()
             _pause(runs, True)
             for run in runs:
                 await _alone(run, LEARN_S)
@@ -83,5 +91,7 @@ async def _alone(run: Watched, seconds: float) -> float:
 
 
 def _pause(runs: Sequence[Watched], is_paused: bool) -> None:
+    """Do not read from a run's workers, which then wait for answers; those that answer themselves are held."""
     for run in runs:
-        run.neural.engine.supervisor.pause(is_paused)
+        supervisor = run.neural.engine.supervisor
+        (supervisor.hold if run.neural.placement == WORKERS else supervisor.pause)(is_paused)

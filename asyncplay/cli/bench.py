@@ -56,7 +56,13 @@ BENCHES = (
     Bench(
         "workers",
         "The same games in flight, split over 1, 2, 4, 8 and 16 workers.",
-        (GAME, OPTION, BACKEND, Option("rounds", Count, 60, "How often each number of workers gets its turn.")),
+        (
+            GAME,
+            OPTION,
+            BACKEND,
+            PLACEMENT._replace(kind=Literal["coordinator", "workers"], default="coordinator"),
+            Option("rounds", Count, 60, "How often each number of workers gets its turn."),
+        ),
     ),
     Bench(
         "store",

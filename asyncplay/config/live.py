@@ -88,6 +88,7 @@ class LiveSettings:
         self._heeded = self._values  # with what is pretended
         self._worker_bytes, self._free_bytes = worker_bytes, free_bytes
         self._listeners: list[Callable[[], None]] = []
+        self.remarks: dict[str, str] = {}  # by key: what whoever changes it should know just now
 
     @property
     def pinned_s(self) -> float | None:

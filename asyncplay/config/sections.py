@@ -507,8 +507,7 @@ class DeviceSettings:
         Literal["auto", "coordinator", "workers"],
         Live(label="placement", meaning="where the network answers; auto is what was faster at the start"),
     ] = "auto"
-    """Where the network answers: gathered from all workers in the "coordinator", or in each of the "workers" by itself
-    (CPUs only); "auto" measures both as the run begins."""
+    """Where the network answers: "coordinator", or each of the "workers" by itself (CPUs); "auto" measures both."""
 
     sim_device_ms: Annotated[float, Ge(0), Le(60_000)] = 0.6
     """Simulated accelerator: fixed time of a batch."""

@@ -104,7 +104,7 @@ class Evaluator:
         self._in_flight: deque[float] = deque()  # how long each batch under way is expected to take
         self._done_rows = self._done_batches = 0
         self._asked_rows = self._extra_rows = self._spared_rows = self._uncached_rows = 0
-        self._computed_s = 0.0  # in workers, mean of them
+        self._computed_rows, self._computed_s = 0, 0.0  # in workers; of the time their mean
         self._batch_rows, self._wait_s = Histogram(), Histogram()
         settings.listen(self._settings_changed)
         lane.attach(self, share=1.0)
@@ -130,9 +130,15 @@ class Evaluator:
         if not is_foreseen:
             self.wake()
 
+    @property
+    def lane_rows(self) -> int:
+        """Rows that were answered here."""
+        return self._done_rows - self._computed_rows
+
     def count_computed(self, report: Computed, workers: int) -> int:
         """Count what a worker of so many has answered itself; return the rows. Its time is one part of theirs."""
         n_rows = int(report.sizes.sum(dtype=np.int64))
+        self._computed_rows += n_rows
         self._done_rows += n_rows
         self._asked_rows += n_rows
         self._done_batches += len(report.sizes)

@@ -105,9 +105,7 @@ class BatchFigures(Part):
     joined: Annotated[int, Figure("counter", "messages", "in parts", count, hides_zero=True)] = 0
     """Messages of workers, finished games for example, that were longer than a frame and came in parts."""
 
-    placement: Annotated[
-        str, Figure("text", "", "answers in", str, words="where the network computes, see device.placement")
-    ] = ""
+    placement: Annotated[str, Figure("text", "", "answers in", str, hides_zero=True)] = ""
     """Where the network answers, "coordinator" or "workers"; empty where there is no choice."""
 
     rows: int = 0  # answered

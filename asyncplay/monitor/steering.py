@@ -71,7 +71,8 @@ class Steering:
             return Outcome(", ".join(f"{key} is {old} already" for key, old in before.items()))
         tried = {key: pair for key, pair in changes.items() if key not in UNTRIED}
         number = self._trials.begin(tried, self._clock()) if tried else None
-        return Outcome(describe(changes), number)
+        remarks = [f"; {remark}" for key in changes if (remark := self._settings.remarks.get(key))]
+        return Outcome(describe(changes) + "".join(remarks), number)
 
     def _pause(self) -> Outcome:
         self._settings.change("pause", "off" if self._settings.is_paused else "on")

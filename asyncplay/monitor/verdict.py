@@ -129,9 +129,7 @@ def _cores(strain: Strain) -> Verdict | None:
     figure = f"the run uses {usage.own:.1f} of {usage.cores} cores"
     figure += f", the network takes {network:.0%} of the workers' time"
     cure = "a smaller net (net.width, net.blocks)" if network > HALF else "fewer search.simulations"
-    return Verdict(
-        "core-bound", f"{used}, the network takes {network:.0%} of the workers' time", f"more cores, or {cure}"
-    )
+    return Verdict("core-bound", figure, f"more cores, or {cure}")
 
 
 def _timer(strain: Strain) -> Verdict | None:

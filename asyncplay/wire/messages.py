@@ -17,6 +17,10 @@ MOST_MESSAGE_BYTES = 2**32 - 1
 """Of a body, whatever the settings say; msgpack counts to there."""
 
 
+MOST_SECONDS = 1e6
+"""That one report of a worker may speak of."""
+
+
 class Within(NamedTuple):
     """The whole numbers a field may hold, both ends included; the codec refuses all others. Without one: 64 bits."""
 
@@ -184,7 +188,7 @@ class Computed(Message):
     def flaw(self) -> str | None:
         if len(self.sizes) and int(self.sizes.min()) < 1:
             return "a call of the network without rows"
-        return None if 0 <= self.seconds < 1e6 else f"calls that took {self.seconds} s"
+        return None if 0 <= self.seconds <= MOST_SECONDS else f"calls that took {self.seconds} s"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

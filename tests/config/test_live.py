@@ -20,6 +20,7 @@ def test_live_settings_are_those_that_are_declared_so_and_the_pause():
     assert ranges == {
         "batch.timeout_ms": (0, 10_000),
         "batch.max_rows": (1, 1 << 20),
+        "device.placement": (0, 0),
         "learn.samples_per_insert": (0.01, 1000),
         "pool.workers": (1, 1024),
         "pause": (0, 1),
@@ -27,9 +28,11 @@ def test_live_settings_are_those_that_are_declared_so_and_the_pause():
     assert [key for key, tunable in TUNABLES.items() if not tunable.is_whole] == [
         "learn.samples_per_insert",
         "batch.timeout_ms",
+        "device.placement",
     ]
     assert {key: dict(tunable.words) for key, tunable in TUNABLES.items() if tunable.words} == {
         "batch.timeout_ms": {"auto": None},
+        "device.placement": {"auto": 0, "coordinator": 1, "workers": 2},
         "pause": {"on": 1, "off": 0},
     }
 
@@ -162,3 +165,18 @@ def test_what_is_shown_can_be_typed_in_again(max_rows, timeout_ms):
     for tunable in live.tunables():
         again.change(tunable.key, live.show(tunable.key))
     assert (again.max_rows, again.pinned_s) == (live.max_rows, live.pinned_s)
+
+
+def test_a_placement_is_a_word_and_nothing_else():
+    live = LiveSettings(timeout_ms=None, max_rows=1024, placement="auto")
+    assert (live.placement, live.show("device.placement")) == ("auto", "auto")
+    live.change("device.placement", "workers")
+    assert (live.placement, live.show("device.placement")) == ("workers", "workers")
+    live.pretend({"device.placement": "coordinator"})
+    assert (live.placement, live.show("device.placement")) == ("coordinator", "workers")
+    for wrong in ("gpu", "1", "", "Workers"):
+        with pytest.raises(ConfigError, match="wanted auto or coordinator or workers"):
+            live.change("device.placement", wrong)
+    assert settings().placement == "coordinator"
+    with pytest.raises(ConfigError, match=r"device\.placement cannot be changed"):
+        settings().change("device.placement", "workers")

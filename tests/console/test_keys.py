@@ -13,6 +13,7 @@ from asyncplay.monitor.snapshot import Tuned
 
 def shot(**values: str):
     keys = {"timeout": "batch.timeout_ms", "rows": "batch.max_rows", "workers": "pool.workers"}
+    keys |= {"placement": "device.placement"}
     return replace(NEURAL, tunables=tuple(Tuned(keys[name], value, 0, 9, (), "") for name, value in values.items()))
 
 
@@ -41,11 +42,20 @@ def test_workers_go_one_by_one_and_never_to_none():
     assert request("w", shot(workers="1")) == Request("set", "pool.workers=1")
 
 
+@pytest.mark.parametrize(("here", "wanted"), [("coordinator", "workers"), ("workers", "coordinator"), ("", "workers")])
+def test_the_placement_goes_to_the_other_place(here, wanted):
+    """Also where it was chosen by measurement and the setting says auto."""
+    batch = replace(NEURAL.parts["batch"], placement=here)
+    now = replace(shot(placement="auto"), parts=NEURAL.parts | {"batch": batch})
+    assert request("d", now) == Request("set", f"device.placement={wanted}")
+    assert request("d", shot(timeout="auto")) is None
+
+
 def test_the_verbs_have_a_key_each():
     assert [request(key, shot()) for key in "upc"] == [Request("undo"), Request("pause"), Request("checkpoint")]
 
 
-@pytest.mark.parametrize("key", "[]a-+wWxyz \n\x1b")
+@pytest.mark.parametrize("key", "[]a-+dwWxyz \n\x1b")
 def test_a_key_without_meaning_here_asks_for_nothing(key):
     assert request(key, shot()) is None
 

@@ -13,7 +13,7 @@ from asyncplay.methods.population.messages import Episode, RedoSpec
 from asyncplay.methods.selfplay.messages import Game, RebuildSpec
 from asyncplay.methods.synthetic.messages import SyntheticSpec
 from asyncplay.wire import codec
-from asyncplay.wire.messages import Ack, Ask, Layout, Message, Within
+from asyncplay.wire.messages import MOST_SECONDS, Ack, Ask, Computed, Layout, Message, PlaceModel, Within
 
 MESSAGES = tuple(shape.cls for shape in codec._SHAPES.values())
 assert {Ask, Game, Delta, SyntheticSpec} < set(MESSAGES), "the engine's messages and those of every method"
@@ -50,6 +50,11 @@ def messages(draw: st.DrawFn, kinds: tuple[type[Message], ...] = MESSAGES) -> Me
 
 def mended(draw: st.DrawFn, cls: type[Message], values: dict) -> dict:  # noqa: PLR0912  # a branch for each kind
     """Make fields that belong together agree."""
+    if cls is PlaceModel:
+        values["max_rows"] = max(values["max_rows"], 1)
+    if cls is Computed:
+        values["sizes"] = np.maximum(values["sizes"], 1)
+        values["seconds"] = min(abs(values["seconds"]), MOST_SECONDS)
     if cls is Delta:
         values["sums"] = values["regrets"][::-1].copy()
         if not values["is_last"]:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from asyncplay.config.live import PLACEMENT
 from asyncplay.engine.engine import Engine
 from asyncplay.model.backend import Prepared
 from asyncplay.rundir.folder import RunFolder
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 COORDINATOR, WORKERS = "coordinator", "workers"
 WORTH = 1.1  # how much faster the workers must be to be chosen
 LOOK_S, SETTLE_S, WINDOW_S = 0.25, 0.3, 1.0
+TIMEOUT = "batch.timeout_ms"
+REMARK = "workers answer themselves: 0 means one of their groups at a time, any other value all of them"
 TURNS = (COORDINATOR, WORKERS, WORKERS, COORDINATOR)
 
 
@@ -104,6 +107,8 @@ class Placement:
                 for role, model in self._placed:
                     self._engine.dispatcher.announce(PlaceModel(role, model, 0, "", "", 1, False))
                 self._placed.clear()
+            cure = f"{PLACEMENT}={COORDINATOR} gathers from all workers"
+            settings.remarks = {TIMEOUT: f"{REMARK}; {cure}"} if self._placed else {}
         if (is_held := settings.is_paused and bool(self._placed)) != self._is_held:
             self._is_held = is_held
             self._engine.supervisor.hold(is_held)
