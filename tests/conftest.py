@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import uvloop
 from hypothesis import HealthCheck, settings
+from leftovers import left_over, until_empty
 
 from asyncplay.engine.loop import CALLBACK_FAILED
 
@@ -31,6 +32,13 @@ def plenty_of_memory() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("asyncplay.machine.at_hand", lambda: 64 << 30)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left_over() -> Iterator[None]:
+    """Fail after the last test where processes, threads or lanes are left; tests run in two processes, each looks."""
+    yield
+    assert until_empty(left_over) == []
 
 
 class CallbackFaults(logging.Handler):
@@ -73,7 +81,6 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Real processes under the second loop are for the slow tests."""
-    items.sort(key=lambda item: item.path.name == "test_zz_resources.py")
     for item in items:
         if item.get_closest_marker("process") and _is_on_second_loop(item):
             item.add_marker(pytest.mark.slow)

@@ -1,7 +1,8 @@
-"""Runs last, which conftest.py sees to: whatever the other tests started has ended."""
+"""What tests started and did not end; conftest.py looks after the last test of each process that runs some."""
 
 import threading
 import time
+from collections.abc import Callable
 
 import psutil
 
@@ -28,21 +29,15 @@ def left_over_threads() -> list[str]:
     return [thread.name for thread in others if not thread.daemon and "pytest_timeout" not in thread.name]
 
 
-def until_empty(left_over) -> list[str]:
+def left_over() -> list[str]:
+    """Processes, threads that somebody would have to wait for, and lanes."""
+    lanes = [thread.name for thread in threading.enumerate() if thread.name == "lane"]
+    return [*left_over_processes(), *left_over_threads(), *lanes]
+
+
+def until_empty(look: Callable[[], list[str]]) -> list[str]:
     """What is still left after a moment's grace."""
     deadline_s = time.monotonic() + GRACE_S
-    while (left := left_over()) and time.monotonic() < deadline_s:
+    while (left := look()) and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return left
-
-
-def test_no_process_is_left_over():
-    assert until_empty(left_over_processes) == []
-
-
-def test_no_thread_is_left_over_that_somebody_would_have_to_wait_for():
-    assert until_empty(left_over_threads) == []
-
-
-def test_no_lane_is_left_over():
-    assert until_empty(lambda: [thread.name for thread in threading.enumerate() if thread.name == "lane"]) == []
