@@ -85,7 +85,8 @@ REBUILD_FLOATS = int64(REPLAY, ROWS, float32[:, ::1])
 
 def rebuild_examples(spec: GameSpec, rebuild: Kernel, record: PlayedGame) -> GameRows:
     """Return the training rows of a game; ``rebuild`` is its kernel."""
-    n = int((np.diff(record.policy_ends, prepend=0) > 0).sum())
+    ends = record.policy_ends
+    n = np.count_nonzero(ends[1:] > ends[:-1]) + int(len(ends) > 0 and ends[0] > 0)
     features = np.empty((n, spec.row_features), spec.feature_dtype)
     replay, space = _replay(spec, record), n * min(spec.max_legal, USUAL_LEGAL) + spec.max_legal
     while True:
@@ -129,7 +130,7 @@ def _replay(spec: GameSpec, record: PlayedGame) -> Rerun:
 def values_for(spec: GameSpec, gains: Array, players: Array) -> Array:
     """Scale ``gains`` float64[n, P] and turn them to each player's seat: float32[n, P]."""
     seats = (players[:, None] + np.arange(spec.players)) % spec.players
-    turned = np.take_along_axis(gains, seats, axis=1)
+    turned = gains[np.arange(len(gains))[:, None], seats]
     return (turned * spec.value_scale + spec.value_offset).astype(np.float32)
 
 

@@ -100,8 +100,7 @@ class Placement:
             if self._wanted() == WORKERS:
                 how = (settings.max_rows, settings.pinned_s != 0)
                 for key, prepared in list(self._latest.items()):
-                    if self._placed.get(key) != (prepared.version, *how):
-                        await self._place(key, prepared, *how)
+                    if self._placed.get(key) != (prepared.version, *how) and await self._place(key, prepared, *how):
                         self._placed[key] = (prepared.version, *how)
             else:
                 for role, model in self._placed:
@@ -117,12 +116,14 @@ class Placement:
         wanted = self._engine.settings.placement
         return wanted if wanted != "auto" else self._tried or self._chosen or COORDINATOR
 
-    async def _place(self, key: ModelKey, prepared: Prepared, max_rows: int, gathers: bool) -> None:
+    async def _place(self, key: ModelKey, prepared: Prepared, max_rows: int, gathers: bool) -> bool:
+        """Write a network and tell the workers; where it cannot be written, what answered before goes on."""
         digest = await self._folder.persist("network", lambda place: _write(place / SERVING, key, prepared))
         if digest is None:
-            return  # what was placed before goes on answering
+            return False
         path = (self._folder.now or self._folder.path).absolute() / SERVING / _name(key, prepared.version)
         self._engine.dispatcher.announce(PlaceModel(*key, prepared.version, str(path), digest, max_rows, gathers))
+        return True
 
     async def _choose(self) -> None:
         """Measure both placements with the run's own games, back and forth; no choice where play does not go on yet or
@@ -131,13 +132,14 @@ class Placement:
         if not all(worker.rows for worker in self._engine.supervisor.stats()) or self._engine.work.holds:
             await asyncio.sleep(LOOK_S)
             return
-        for self._tried in TURNS:
+        for turn in TURNS:
+            self._tried = turn
             await self._apply()
             await asyncio.sleep(SETTLE_S)
             before = self._engine.stats().rows
             await asyncio.sleep(WINDOW_S)
-            rows[self._tried] += self._engine.stats().rows - before
-            if settings.placement != "auto" or not rows[self._tried]:
+            rows[turn] += self._engine.stats().rows - before
+            if settings.placement != "auto" or not rows[turn]:
                 break
         else:
             self._chosen = WORKERS if rows[WORKERS] >= WORTH * rows[COORDINATOR] else COORDINATOR
