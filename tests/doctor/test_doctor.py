@@ -12,12 +12,13 @@ import pytest
 from asyncplay import cli
 from asyncplay.config.sections import DeviceSettings
 from asyncplay.doctor import machine, timing
+from asyncplay.doctor.accelerator import compare
 from asyncplay.doctor.devices import judge_choice, judge_copies, look_at_accelerator
 from asyncplay.doctor.finding import Finding, as_json, as_text, is_broken
 from asyncplay.doctor.neighbours import Busy, judge_neighbours, watch_neighbours
 from asyncplay.model.backends.sim import SimBackend
-from asyncplay.model.device import BackendChoice, BackendSpeed, Candidate, rows_per_s
-from asyncplay.payloads import Positions
+from asyncplay.model.device import BackendChoice, BackendSpeed, Candidate, available, rows_per_s
+from asyncplay.payloads import Estimates, Positions
 
 
 def sample(rows: int = 8) -> Positions:
@@ -220,3 +221,41 @@ def test_a_whole_examination_measures_every_part_of_this_machine(capsys, tmp_pat
     assert told["pipe"]["figures"]["median_us"] > 0
     assert told["disk sync"]["figures"]["median_ms"] > 0
     assert min(told["devices"]["figures"].values()) > 0
+
+
+class Off:
+    """A backend whose values are off by a little."""
+
+    name = "cuda"
+    depth = 1
+
+    def __init__(self, error: float) -> None:
+        self._error = error
+
+    def launch(self, positions):
+        priors = np.ones(len(positions.legal), np.float32)
+        values = np.full((len(positions.features), 2), self._error, np.float32)
+        return lambda: Estimates(priors, values, 0)
+
+
+@pytest.mark.parametrize(("error", "grade"), [(0.0, "fine"), (1e-4, "fine"), (0.01, "broken"), (math.nan, "broken")])
+def test_a_device_that_answers_otherwise_than_a_cpu_is_broken(error, grade):
+    assert compare(Off(error), Off(0.0), sample()).grade == grade
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["cpu", "sim"])
+def test_a_device_can_be_tried_out_for_a_report(name, capsys):
+    assert cli.main(["doctor", "--device", name, "--seconds", "3", "--json"]) == 0
+    found = {each["name"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert found["software"]["figures"]["torch"]
+    assert any(key.endswith("answers") for key in found)
+    assert any(key.endswith("batches") for key in found)
+    assert found["play"]["figures"]["rows_per_s"] > 0
+    assert found["play"]["figures"]["lost"] == 0
+
+
+@pytest.mark.skipif(available("cuda"), reason="this machine has one")
+def test_a_device_that_is_not_there_is_one_line(capsys):
+    assert cli.main(["doctor", "--device", "cuda"]) == 2
+    assert capsys.readouterr().err.startswith("asyncplay: --device cuda: torch finds no such device here")
