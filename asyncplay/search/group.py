@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay import rng
 from asyncplay.config.sections import SearchSettings
+from asyncplay.games.position import Position
 from asyncplay.games.spec import GameSpec, no_ending
 from asyncplay.search import entries, layout
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
@@ -127,6 +129,24 @@ class Group:
         games["seed"][slots] = seeds
         games["outside"][slots] = outside
         games["status"][slots] = layout.STARTING
+
+    def place(self, slot: int, position: Position, outside: int = 0) -> None:
+        """Order a game that goes on from a position, whether it was played to or not; the next advance begins it.
+
+        Chance goes on as the position says; thoughts begin anew from its seed. Nobody searched the decisions before.
+        """
+        memory, owner = self.memory, self.memory.games.slots[slot]
+        n_decisions = len(position.actions)
+        memory.games.states[slot] = position.state
+        streams = memory.games.streams[slot]
+        streams[layout.CHANCE_STREAM] = position.stream
+        streams[layout.THOUGHT_STREAM] = rng.stream(position.seed, layout.THOUGHT_STREAM)
+        for name in ("policy_end", "shortened", "unrecorded", "version"):
+            owner[name] = 0
+        owner["seed"], owner["outside"], owner["status"] = position.seed, outside, layout.PLACED
+        owner["decisions"], owner["stage_decisions"] = n_decisions, position.stage_decisions
+        memory.records.decisions[slot, :n_decisions] = 0
+        memory.records.decisions[slot, :n_decisions]["action"] = position.actions
 
     def stop(self, slots: Slots) -> None:
         """Leave slots empty until the next start."""
