@@ -11,6 +11,7 @@ from asyncplay.cli import (
     data,
     doctor,
     evaluate,
+    export,
     games,
     mistakes,
     output,
@@ -39,6 +40,7 @@ for command in (
     tree.tree,
     buckets.buckets,
     show.show,
+    export.export,
 ):
     app.command(command)
 app.command(evaluate.evaluate, name="eval")

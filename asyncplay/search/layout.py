@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import typeof
 
+from asyncplay.games import position
 from asyncplay.games.kernels import helper
 from asyncplay.games.spec import ENDING_ROWS, GameSpec
 from asyncplay.rng import STREAM_WORDS
@@ -52,7 +53,7 @@ NONE, NO_EDGE, FULL = np.int64(0), np.int64(-1), np.int64(-1)
 GAME = np.dtype(
     [
         ("seed", np.uint64),
-        ("status", np.int32),  # IDLE, STARTING, THINKING, OUTSIDE, FORCED or FINISHED
+        ("status", np.int32),  # IDLE, STARTING, PLACED, THINKING, OUTSIDE, FORCED or FINISHED
         ("decisions", np.int32),  # taken so far, forced ones included
         ("stage_decisions", np.int32),  # those of the present stage, where the game has stages
         ("version", np.int32),  # of the weights that answered last
@@ -65,8 +66,11 @@ GAME = np.dtype(
     ],
     align=True,
 )
-IDLE, STARTING, THINKING, OUTSIDE, FORCED, FINISHED = 0, 1, 2, 3, 4, 5
-CHANCE_STREAM, THOUGHT_STREAM = 0, 1  # what happens in the game; noise, choices and imagined chance
+IDLE, STARTING, THINKING, OUTSIDE, FORCED, FINISHED, PLACED = 0, 1, 2, 3, 4, 5, 6
+CHANCE_STREAM, THOUGHT_STREAM = (
+    position.CHANCE_STREAM,
+    1,
+)  # what happens in the game; noise, choices and imagined chance
 
 TREE = np.dtype(
     [

@@ -22,6 +22,7 @@ from asyncplay.search.layout import (
     NONE,
     OUTSIDE,
     PACKED,
+    PLACED,
     STARTING,
     THINKING,
     THOUGHT_STREAM,
@@ -57,7 +58,7 @@ def is_due(memory, slot):
     """Say whether a game has something to do besides thinking."""
     status, n_worlds = memory.games.slots[slot].status, memory.settings.worlds
     if status != THINKING:
-        return status in (STARTING, FORCED)
+        return status in (STARTING, FORCED, PLACED)
     for tree in range(slot * n_worlds, slot * n_worlds + n_worlds):
         if memory.forest.trees[tree].simulations < memory.forest.trees[tree].budget:
             return False
@@ -66,13 +67,16 @@ def is_due(memory, slot):
 
 @body
 def go_on(game, memory, slot):
-    """Start a game, or play what was decided; return the node reached in the old tree, or NONE.
+    """Start a game, go on from where one was placed, or play what was decided; return the node reached in the old
+    tree, or NONE.
 
     The value that is recorded is what the search at the root expects for the player to move, 0 without a search.
     """
     owner, forest = memory.games.slots[slot], memory.forest
     if owner.status == STARTING:
         begin(game, memory, slot)
+        return NONE
+    if owner.status == PLACED:
         return NONE
     root, ordinal = forest.nodes[first_root(memory, slot)], np.int64(0)
     if owner.status == FORCED:  # by an action that must be legal
