@@ -22,7 +22,7 @@ ROOMS: dict[str, set[str]] = {
     "games": set(),
     "search": {"games", "config"},
     "solve": {"games", "config"},
-    "agents": {"search", "games"},
+    "agents": {"search", "solve", "games", "config"},
     "worker": {"wire"},
     "pools": {"wire"},
     "data": {"config"},
@@ -33,6 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "methods": {"engine", "monitor", "model", "rundir", "data", "pools", "worker", "agents", "solve", "search"}
     | {"games", "wire", "config"},
     "rating": {"methods", "engine", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},
+    "trained": {"rating", "methods", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},
     "archive": {"monitor", "rundir", "data", "search", "games", "config"},
     "console": {"monitor", "config"},
     "doctor": {"methods", "engine", "model", "rundir", "data", "pools", "worker", "games", "wire", "config"},

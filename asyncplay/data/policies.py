@@ -33,12 +33,16 @@ def save_policy(run_folder: Path, iterations: int, arrays: Mapping[str, Array]) 
     return path
 
 
-def newest_policy(run_folder: Path) -> MappedPolicy:
-    """The latest policy of a run of hold'em; AsyncplayError if there is none, or it is no such file."""
+def newest_policy(run_folder: Path, iterations: int | None = None) -> MappedPolicy:
+    """The latest policy of a run of hold'em, or that of so many iterations; AsyncplayError if there is none, or it is
+    no such file."""
     paths = sorted((run_folder / FOLDER).glob("[0-9]*.safetensors"))
     if not paths:
         raise AsyncplayError(f"{run_folder} has no policy yet; a run saves one at its end")
-    path = paths[-1]
+    path = paths[-1] if iterations is None else run_folder / FOLDER / f"{iterations:015d}.safetensors"
+    if path not in paths:
+        known = ", ".join(str(int(one.stem)) for one in paths if one.stem.isdecimal())
+        raise AsyncplayError(f"{run_folder} has no policy of {iterations} iterations; it has {known}")
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")

@@ -52,9 +52,10 @@ class Contender(NamedTuple):
         return table_side(self.game, self.policy.odds, mean_equities(self.file), is_purified=is_purified)
 
 
-def read_contender(run: Path, config: Config) -> Contender:
-    """The latest policy of a run, which must be of the abstraction that its configuration describes."""
-    policy, spec = newest_policy(run), games.load(config.game.name, config.game.options)
+def read_contender(run: Path, config: Config, iterations: int | None = None) -> Contender:
+    """The latest policy of a run, or that of so many iterations; it must be of the abstraction that the configuration
+    describes."""
+    policy, spec = newest_policy(run, iterations), games.load(config.game.name, config.game.options)
     game = compile_blueprint(spec, config.abstraction)
     if policy.digest != game.digest or len(policy.odds) != game.n_entries:
         raise AsyncplayError(f"the policy of {run} is of another abstraction than {run / CONFIG} and its bucket file")

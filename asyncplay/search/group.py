@@ -42,6 +42,13 @@ class SelectedRows(NamedTuple):
     is_extra: Array  # int32[n], 1 for all rows of a tree but its first
 
 
+class RootMeans(NamedTuple):
+    """Means of the values backed up, -1 to 1."""
+
+    actions: NDArray[np.float64]  # float64[k], by legal action; NaN where no simulation went
+    root: float | None  # of all of them; None before the first
+
+
 def make_settings(spec: GameSpec, **changes: Any) -> KernelSettings:
     """Return the settings for a game: the defaults with ``changes``, in the types of the kernels' signatures."""
     chosen = KernelSettings(
@@ -130,17 +137,20 @@ class Group:
         games["outside"][slots] = outside
         games["status"][slots] = layout.STARTING
 
-    def place(self, slot: int, position: Position, outside: int = 0) -> None:
+    def place(self, slot: int, position: Position, *, outside: int = 0, thoughts: int | None = None) -> None:
         """Order a game that goes on from a position, whether it was played to or not; the next advance begins it.
 
-        Chance goes on as the position says; thoughts begin anew from its seed. Nobody searched the decisions before.
+        Chance goes on as the position says; thoughts begin anew, from the position's seed unless ``thoughts`` is
+        another. Nobody searched the decisions before.
         """
         memory, owner = self.memory, self.memory.games.slots[slot]
         n_decisions = len(position.actions)
         memory.games.states[slot] = position.state
         streams = memory.games.streams[slot]
         streams[layout.CHANCE_STREAM] = position.stream
-        streams[layout.THOUGHT_STREAM] = rng.stream(position.seed, layout.THOUGHT_STREAM)
+        streams[layout.THOUGHT_STREAM] = rng.stream(
+            position.seed if thoughts is None else thoughts, layout.THOUGHT_STREAM
+        )
         for name in ("policy_end", "shortened", "unrecorded", "version"):
             owner[name] = 0
         owner["seed"], owner["outside"], owner["status"] = position.seed, outside, layout.PLACED
@@ -203,6 +213,14 @@ class Group:
         n_worlds = self.sizes.worlds
         trees = range(slot * n_worlds, (slot + 1) * n_worlds)
         return np.sum([self._edges(tree)["visits"] for tree in trees], axis=0, dtype=np.int32)
+
+    def means(self, slot: int) -> "RootMeans":
+        """What the search of a slot expects so far for the player to decide, over all worlds."""
+        n_worlds = self.sizes.worlds
+        edges = [self._edges(tree) for tree in range(slot * n_worlds, (slot + 1) * n_worlds)]
+        sums, visits = (np.sum([own[name] for own in edges], axis=0) for name in ("value_sum", "visits"))
+        means = np.divide(sums, visits, out=np.full(len(sums), np.nan), where=visits > 0)
+        return RootMeans(means, float(sums.sum() / visits.sum()) if visits.any() else None)
 
     def take(self, slot: int) -> PlayedGame:
         """Copy the record of a finished game."""

@@ -7,10 +7,10 @@ decisions to the first: the choice at an infoset needs the values below all hist
 from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int64, typeof, types
+from numba import float64, int64, typeof, types, void
 from numpy.typing import NDArray
 
-from asyncplay.games.kernels import helper, kernel
+from asyncplay.games.kernels import helper, kernel, ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve.flat import Array, Flat, FlatGame, empty_flat
 
@@ -53,7 +53,13 @@ STUDY = typeof(Study(empty_flat(), _FLOATS, _NUMBERS, _FLOATS, _FLOATS, _FLOATS,
 
 def exploitability(game: FlatGame, policy: NDArray[np.float64]) -> Exploitability:
     """Measure a policy: a few passes over all histories for each seat."""
-    study = Study(
+    study = _study(game, policy)
+    values, best = np.array([value_and_best(study, player) for player in range(game.players)]).T
+    return Exploitability(values, best)
+
+
+def _study(game: FlatGame, policy: NDArray[np.float64]) -> Study:
+    return Study(
         game.flat,
         policy,
         game.levels(),
@@ -62,8 +68,6 @@ def exploitability(game: FlatGame, policy: NDArray[np.float64]) -> Exploitabilit
         np.zeros(game.n_entries),
         np.zeros(game.n_infosets, np.int32),
     )
-    values, best = np.array([value_and_best(study, player) for player in range(game.players)]).T
-    return Exploitability(values, best)
 
 
 @kernel(types.UniTuple(float64, 2)(STUDY, int64))
@@ -159,3 +163,35 @@ def choose(study, player, level):
                 if gains[first + k] > gains[first + best]:
                     best = k
             study.choices[infoset] = best
+
+
+def infoset_values(game: FlatGame, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[I, P]: what each seat may expect at each infoset when all follow the policy; NaN where the policy of the
+    others never lets it happen."""
+    study = _study(game, policy)
+    totals, weights = np.zeros((game.n_infosets, game.players)), np.zeros(game.n_infosets)
+    for mover in range(game.players):
+        for player in range(game.players):
+            ready(add_values)(study, mover, player, totals, weights)
+    weights /= game.players  # each was added for every player
+    means: NDArray[np.float64] = np.divide(
+        totals, weights[:, None], out=np.full_like(totals, np.nan), where=weights[:, None] > 0.0
+    )
+    return means
+
+
+@kernel(void(STUDY, int64, int64, float64[:, ::1], float64[::1]))
+def add_values(study, mover, player, totals, weights):
+    """Add the values for ``player`` of the histories in which ``mover`` decides to those of their infosets, by reach:
+    a mover that forgets nothing has come to all of them with the same odds."""
+    flat = study.flat
+    value_histories(study, player, NO_SEAT, NO_LEVEL)
+    spread_reach(study, mover)
+    for number in range(len(flat.worlds)):
+        world = flat.worlds[number]
+        for node in range(np.uint64(world.node), np.uint64(world.node + world.n)):
+            if flat.nodes[node].mover == mover:
+                here = node + world.shift
+                infoset = flat.infoset_of[flat.cells[here]]
+                totals[infoset, player] += study.reach[here] * study.values[here]
+                weights[infoset] += study.reach[here]

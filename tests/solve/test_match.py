@@ -16,12 +16,12 @@ from asyncplay.solve.abstraction import match
 from asyncplay.solve.abstraction.blueprint import Blueprint
 from asyncplay.solve.abstraction.card_buckets import deal
 from asyncplay.solve.abstraction.match import (
-    _SIDE,
-    _VIEW,
     DECISIONS,
     NODE,
     OUT_OF_STEP,
+    SIDE,
     TRANSLATED,
+    VIEW,
     MatchSide,
     SideView,
     decide,
@@ -38,22 +38,22 @@ EQUITIES = np.full((4, 1), 0.55)
 STREAM = uint64[::1]
 
 
-@kernel(int64(RULES, _SIDE, _VIEW, STATE, STREAM))
+@kernel(int64(RULES, SIDE, VIEW, STATE, STREAM))
 def decide_at(rules, side, view, state, stream):
     return decide(rules, side, view, state, stream)
 
 
-@kernel(void(RULES, _SIDE, _VIEW, STATE, int64, STREAM))
+@kernel(void(RULES, SIDE, VIEW, STATE, int64, STREAM))
 def follow_at(rules, side, view, state, action, stream):  # noqa: PLR0917
     follow(rules, side, view, state, action, stream)
 
 
-@kernel(int64(RULES, _SIDE, _VIEW, STATE, int64, STREAM))
+@kernel(int64(RULES, SIDE, VIEW, STATE, int64, STREAM))
 def translate_at(rules, side, view, state, action, stream):  # noqa: PLR0917
     return translate(rules, side, view, state, action, stream)
 
 
-@kernel(void(RULES, _VIEW))
+@kernel(void(RULES, VIEW))
 def start(rules, view):
     start_view(rules, view)
 
@@ -86,7 +86,7 @@ def yardstick(game: Blueprint, kind: int) -> MatchSide:
 
 
 def new_view(players: int = 2) -> SideView:
-    return match._new_view(players)
+    return match.new_view(players)
 
 
 def played_slowly(

@@ -101,7 +101,7 @@ class PlayedHands(NamedTuple):
 
 def play_hands(spec: GameSpec, hero: MatchSide, rival: MatchSide, seed: int, n_deals: int) -> PlayedHands:
     """Play so many deals, each once with the hero in each seat."""
-    views = [_new_view(spec.players) for _ in range(2)]
+    views = [new_view(spec.players) for _ in range(2)]
     streams = np.zeros((2, rng.STREAM_WORDS), np.uint64)
     table = MatchTable(spec.rules, np.zeros(HISTORY, np.int64), np.zeros(spec.players), streams)
     gains = np.zeros(n_deals)
@@ -110,17 +110,17 @@ def play_hands(spec: GameSpec, hero: MatchSide, rival: MatchSide, seed: int, n_d
     return PlayedHands(gains, *(view.counts for view in views))
 
 
-def _new_view(players: int) -> SideView:
+def new_view(players: int) -> SideView:
     state, place, counts = np.zeros(HISTORY, np.int64), np.zeros(2, np.int64), np.zeros(3, np.int64)
     return SideView(new_deal(players), state, place, counts)
 
 
-_SIDE = typeof(yardstick_side(TABLE, empty_buckets(), np.zeros((STREETS, 1))))
-_VIEW = typeof(_new_view(1))
+SIDE = typeof(yardstick_side(TABLE, empty_buckets(), np.zeros((STREETS, 1))))
+VIEW = typeof(new_view(1))
 _TABLE = typeof(MatchTable(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.uint64)))
 
 
-@kernel(int64(_TABLE, _SIDE, _SIDE, _VIEW, _VIEW, int64, int64, float64[::1]))
+@kernel(int64(_TABLE, SIDE, SIDE, VIEW, VIEW, int64, int64, float64[::1]))
 def play_deals(table, hero, rival, hero_view, rival_view, seed, first, gains):  # noqa: PLR0917
     """Play a deal for each entry of ``gains``, from number ``first`` on; return how many hands that were."""
     players, stream, after_deal = table.rules[PLAYERS], table.streams[0], table.streams[1]
