@@ -10,6 +10,7 @@ from typing import Literal
 from cyclopts import App
 
 from asyncplay.cli.dialogue import is_terminal, step_through
+from asyncplay.cli.interrupts import EXIT_INTERRUPTED
 from asyncplay.cli.kinds import MaybeLimit, MaybeSeat, MaybeSeats, MaybeVersion, run_or_latest
 from asyncplay.cli.output import print_lines, say
 from asyncplay.errors import AsyncplayError
@@ -179,7 +180,10 @@ def show(
             raise AsyncplayError(f"--svg {svg}: {error.strerror}") from None
         say(f"game {shown.number} in {svg}")
     elif is_terminal():
-        step_through(shown, place or 0)
+        try:
+            step_through(shown, place or 0)
+        except KeyboardInterrupt:
+            return EXIT_INTERRUPTED
     else:
         print_lines(shown.text(shown.n_decisions if place is None else place).splitlines())
     return 0

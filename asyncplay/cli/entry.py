@@ -14,6 +14,7 @@ from asyncplay.cli import (
     games,
     mistakes,
     output,
+    play,
     report,
     runs,
     show,
@@ -39,6 +40,7 @@ for command in (
     tree.tree,
     buckets.buckets,
     show.show,
+    play.play,
 ):
     app.command(command)
 app.command(evaluate.evaluate, name="eval")

@@ -60,6 +60,7 @@ MaybeSeats = Annotated[int | None, whole(1, 64)]
 Seed = Annotated[int, whole(0, MOST_SEED)]
 MaybeSeed = Annotated[int | None, whole(0, MOST_SEED)]
 Seconds = Annotated[float, real(0.1, 86_400)]
+MaybeSeconds = Annotated[float | None, real(0.01, 86_400)]
 Milliseconds = Annotated[float, real(0, 60_000)]
 
 

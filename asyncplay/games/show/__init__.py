@@ -75,12 +75,14 @@ class Show:
         shares = (f"{self.player_name(spec, state, seat)} {share:+g}" for seat, share in gains)
         return f"over: {', '.join(shares)}"
 
+    def told(self, spec: GameSpec, viewer: int | None, last: LastAction) -> str | None:
+        """A decision in words; None if the viewer has not seen it."""
+        return f"{self.player_name(spec, last.state, last.player)}: {self.name(spec, last.state, last.action)}"
+
     def last_line(self, spec: GameSpec, viewer: int | None, last: LastAction | None) -> list[str]:
-        """The last action in words, where the viewer has seen it."""
-        if last is None:
-            return []
-        name = self.name(spec, last.state, last.action)
-        return [f"last: {self.player_name(spec, last.state, last.player)}: {name}"]
+        """The last action where the viewer has seen it, else no line."""
+        told = None if last is None else self.told(spec, viewer, last)
+        return [] if told is None else [f"last: {told}"]
 
     def text(self, spec: GameSpec, state: State, viewer: int | None = None, last: LastAction | None = None) -> str:
         """A drawing for terminals, without a newline at its end."""

@@ -48,9 +48,9 @@ class TreasurehuntShow(Show):
             lines += wrap(f"{what}: {', '.join(ways) or 'none'}", WIDTH - 1, subsequent_indent="  ")
         return lines
 
-    def last_line(self, spec: GameSpec, viewer: int | None, last: LastAction | None) -> list[str]:
+    def told(self, spec: GameSpec, viewer: int | None, last: LastAction) -> str | None:
         """A viewer knows what its own agent did."""
-        return super().last_line(spec, viewer, last) if last and viewer in (None, last.player) else []
+        return super().told(spec, viewer, last) if viewer in (None, last.player) else None
 
     def text(self, spec: GameSpec, state: State, viewer: int | None = None, last: LastAction | None = None) -> str:
         if viewer is None:
