@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from asyncplay import rng
 from asyncplay.games.position import Position
 
+DECISION_STREAM = 6  # of a seed: what agents draw from
+
 
 class DecisionPoint(NamedTuple):
     """A position that waits for a decision."""
@@ -20,9 +22,10 @@ class DecisionPoint(NamedTuple):
 
     @classmethod
     def of(cls, position: Position, seed: int | None = None) -> Self:
-        """``seed``: another one than the position's own."""
+        """``seed``: another one than the position's own. What is drawn from it has nothing to do with the deal."""
         actions, legal = np.array(position.actions, np.int32), np.array(position.legal, np.int32)
-        return cls(position.state, actions, legal, position.seed if seed is None else seed)
+        own = rng.derive(position.seed if seed is None else seed, DECISION_STREAM)
+        return cls(position.state, actions, legal, own)
 
 
 class Agent(Protocol):

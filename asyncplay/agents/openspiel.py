@@ -4,10 +4,10 @@ from typing import Any
 
 from asyncplay import rng
 from asyncplay.agents.agent import DecisionPoint
+from asyncplay.agents.spiel_states import BOARDS
 from asyncplay.errors import AsyncplayError
 
 PREFIX = "openspiel:mcts-"
-GAMES = {"connect4": "connect_four", "tictactoe": "tic_tac_toe"}  # ours and theirs
 MOST_ROLLOUTS = 10_000_000
 
 
@@ -15,14 +15,14 @@ class OpenSpielAgent:
     """OpenSpiel's C++ MCTS with random rollouts."""
 
     def __init__(self, game: str, rollouts: int) -> None:
-        if game not in GAMES:
-            raise AsyncplayError(f"OpenSpiel does not play {game}; known there are {', '.join(GAMES)}")
+        if game not in BOARDS:
+            raise AsyncplayError(f"OpenSpiel does not play {game}; known there are {', '.join(BOARDS)}")
         try:
             import pyspiel
         except ModuleNotFoundError:
             raise AsyncplayError("open_spiel is not installed; pip install 'asyncplay[openspiel]'") from None
         self._pyspiel: Any = pyspiel
-        self._game = pyspiel.load_game(GAMES[game])
+        self._game = pyspiel.load_game(BOARDS[game])
         self._rollouts = rollouts
 
     def decide(self, point: DecisionPoint) -> int:

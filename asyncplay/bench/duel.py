@@ -59,7 +59,7 @@ def measure(
     )
     match = Match(assignment, rounds, load_game(hero_way).players, on_played=DuelProgress(_say))
     began_s = time.perf_counter()
-    backends = run_loop(play(match, hero_way, {HERO_MODEL: hero_brain, RIVAL_MODEL: rival_brain}))
+    backends = run_loop(play([match], hero_way, {HERO_MODEL: hero_brain, RIVAL_MODEL: rival_brain}))
     return {
         "run": str(run),
         "game": hero_way.game.name,

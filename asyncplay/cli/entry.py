@@ -11,6 +11,7 @@ from asyncplay.cli import (
     data,
     doctor,
     evaluate,
+    export,
     games,
     mistakes,
     output,
@@ -41,6 +42,7 @@ for command in (
     buckets.buckets,
     show.show,
     play.play,
+    export.export,
 ):
     app.command(command)
 app.command(evaluate.evaluate, name="eval")

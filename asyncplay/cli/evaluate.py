@@ -3,13 +3,13 @@
 from functools import partial
 from pathlib import Path
 
-from asyncplay.cli.kinds import MaybeCount, MaybeOptions, MaybeSeed, MaybeVersion, run_or_latest
+from asyncplay.cli.kinds import MaybeCount, MaybeNames, MaybeOptions, MaybeSeed, MaybeVersion, run_or_latest
 
 
 def evaluate(
     run: Path | None = None,
     *,
-    against: str | None = None,
+    against: MaybeNames = None,
     games: MaybeCount = None,
     simulations: MaybeCount = None,
     version: MaybeVersion = None,
@@ -26,9 +26,9 @@ def evaluate(
         The folder of the run; without it, the latest in runs/.
     against
         random (unless you say otherwise), rules (Blob, RingRift), perfect (tic-tac-toe), mcts-100, the number of a
-        version, openspiel:mcts-1000 (Connect Four, tic-tac-toe) or openspiel:ismcts-500 (Blob). For hold'em: random,
-        always-call, always-fold, tight, aggressive, the folder of another run, or all of the simple players, which is
-        what it plays unless you say otherwise.
+        version, the folder of another run of the game, openspiel:mcts-1000 (Connect Four, tic-tac-toe) or
+        openspiel:ismcts-500 (Blob); repeatable. For hold'em: random, always-call, always-fold, tight, aggressive, the
+        folder of another run, or all of the simple players, which is what it plays unless you say otherwise.
     games
         How many; 200 unless you say otherwise, of hold'em 200,000 hands.
     simulations

@@ -49,6 +49,8 @@ def _checked(read: Callable[[str], float | None], wanted: str) -> Parameter:
 
 MaybeOptions = Annotated[list[str] | None, Parameter(metavar="KEY=VALUE", negative=())]
 """Options of the game; the game checks them."""
+MaybeNames = Annotated[list[str] | None, Parameter(negative=())]
+"""Of opponents; the evaluation checks them."""
 MaybeKey = Annotated[str | None, Parameter(metavar="INT")]
 """The value of a key of the configuration; the configuration checks it."""
 Count = Annotated[int, whole(1, MOST)]

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -63,14 +63,16 @@ class Engine:
         storage: Storage | None = None,
         say: Callable[[str], None] = lambda line: None,
         on_death: Callable[[Member], None] = lambda member: None,
+        others: Sequence[Work] = (),
     ) -> None:
-        """``work`` is the run's own; when it is settled the run is over. ``storage``: of a ``UnitWork`` whose results
-        are stored; such an engine runs inside ``async with engine.recorder``.
+        """``work`` is the run's own; when it is settled, and ``others`` are, the run is over. ``storage``: of a
+        ``UnitWork`` whose results are stored; such an engine runs inside ``async with engine.recorder``.
 
         ``is_lockstep``: what happens depends on the order of frames alone, never on the clock, so that with an
         inline pool a run can be repeated exactly. ``on_death`` is called with workers that ended unasked.
         """
         self.settings, self.work, self._is_lockstep = settings, work, is_lockstep
+        self._others = others
         self.lane = Lane(depth, is_inline=is_lockstep)
         self.tuner = Lockstep() if is_lockstep else Tuner(seed=work.assignment.seed)
         self.evaluator = Evaluator(
@@ -92,6 +94,8 @@ class Engine:
             on_full = partial(self._pause_reading, "store")
             self.recorder = GameRecorder(*parts, is_lockstep=is_lockstep, on_full=on_full)
         self.dispatcher.add(work, self.recorder)
+        for other in others:
+            self.dispatcher.add(other)
         message_bytes = limits.message_bytes
         self.supervisor = Supervisor(pool, workers, self.dispatcher, patience, message_bytes=message_bytes, say=say)
         self._full: set[str] = set()  # what has no room for what workers send
@@ -119,12 +123,17 @@ class Engine:
             services = [group.create_task(self.lane.run()), group.create_task(self.supervisor.run())]
             if self.recorder is not None:
                 services.append(group.create_task(self.recorder.run()))
-            ends = [group.create_task(self.work.settled.wait()), group.create_task(self._halt.wait())]
+            ends = [group.create_task(self._settled()), group.create_task(self._halt.wait())]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            self.ledger.end()
+            for work in (self.work, *self._others):
+                work.ledger.end()
             await self.supervisor.stop()
             for task in [*services, *ends]:
                 task.cancel()
+
+    async def _settled(self) -> None:
+        for work in (self.work, *self._others):
+            await work.settled.wait()
 
     def _settings_changed(self) -> None:
         self.lane.pause(self.settings.is_paused)

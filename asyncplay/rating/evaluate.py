@@ -5,9 +5,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from asyncplay import games
 from asyncplay import machine as memory
 from asyncplay.agents import mcts
 from asyncplay.agents.catalogue import name_for_workers
@@ -23,6 +27,7 @@ from asyncplay.methods import parts as build
 from asyncplay.methods.game_options import ABSTRACTED
 from asyncplay.methods.selfplay.arena import HERO_MODEL, RIVAL_MODEL, Match, match_assignment
 from asyncplay.methods.selfplay.network import choose_backend, load_game, load_weights, open_model
+from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.sizes import Machine, net_shape, require_match
 from asyncplay.model.device import Candidate
 from asyncplay.model.nets import Weights
@@ -50,12 +55,11 @@ def quiet(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
 
 
 class Question(NamedTuple):
-    """A match: a run's network against an opponent."""
+    """Matches of a run's network against opponents."""
 
     run: Path
-    against: str = (
-        "random"  # or "rules", "perfect", "mcts-100", a version's number, "openspiel:mcts-1000", "openspiel:ismcts-500"
-    )
+    against: Sequence[str] = ("random",)  # each "random", "rules", "perfect", "mcts-100", "openspiel:mcts-1000",
+    # "openspiel:ismcts-500", a version's number or the folder of a run of the same game
     games: int = 200
     simulations: int = 64
     version: int | None = None  # None: the latest
@@ -72,7 +76,7 @@ class Question(NamedTuple):
         reason = "is not solved by table"
         if solving is not None and solving.game.name == ABSTRACTED:
             allowed, reason = ("against", "games", "seed", "purified"), "is a blueprint, which only looks things up"
-            said = {"against": hands.ALL, "games": hands.DEFAULT_HANDS} | said
+            said = {"against": (hands.ALL,), "games": hands.DEFAULT_HANDS} | said
         elif solving is not None:
             allowed, reason = (), "is solved by table and plays no match"
         elif rewards.config_of(run) is not None:
@@ -121,21 +125,33 @@ async def evaluate(question: Question, stage: Stage = quiet) -> dict[str, Any]:
         before, now = game_options.difference(hero.config, config)
         told = f"--option {now}: the network of {question.run} is of {game.name} with {before}"
         raise AsyncplayError(f"{told} and does not fit; leave it out or train a new run")
-    match = _match(config, game, question)
-    brains = {HERO_MODEL: hero}
-    if is_version(question.against):
-        brains[RIVAL_MODEL] = read_brain(question.run, int(question.against))
+    opponents = list(dict.fromkeys(question.against))
+    rivals = {
+        model: read_rival(name, question.run, config)
+        for model, name in enumerate(opponents, RIVAL_MODEL)
+        if is_version(name) or is_run(name)
+    }
+    matches = [
+        _match(config, game, question, against=name, brain=rivals.get(model), model=model)
+        for model, name in enumerate(opponents, RIVAL_MODEL)
+    ]
     with stage("compiling") as progress:
         entries.warm(game, lambda done, total, name: progress(done, total))
-    with stage("playing") as match.on_played:
-        await play(match, config, brains)
-    result = match.score()
-    figures = {
-        "run": str(question.run),
-        "game": config.game.name,
-        "version": hero.version,
-        "against": question.against,
-        "simulations": question.simulations,
+    with stage("playing") as progress:
+        show_together(matches, progress)
+        await play(matches, config, {HERO_MODEL: hero} | rivals)
+    facts: dict[str, Any] = {"run": str(question.run), "game": config.game.name, "version": hero.version}
+    facts |= {"options": " ".join(question.options)} if question.options else {}
+    found = [
+        {"against": name, "simulations": question.simulations} | score_figures(match.score())
+        for name, match in zip(opponents, matches, strict=True)
+    ]
+    return facts | (found[0] if len(found) == 1 else {"matches": found})
+
+
+def score_figures(result: Score) -> dict[str, Any]:
+    """What is told of one match."""
+    figures: dict[str, Any] = {
         "games": result.games,
         "score": result.score,
         "interval": [result.low, result.high],
@@ -146,7 +162,39 @@ async def evaluate(question: Question, stage: Stage = quiet) -> dict[str, Any]:
     if result.points:  # of more than two seats: the score is a margin in points
         mean = sum(result.points) / len(result.points)
         figures |= {"points": mean, "points_of_others": result.others, "points_by_seat": list(result.points)}
-    return figures | ({"options": " ".join(question.options)} if question.options else {})
+    return figures
+
+
+def show_together(matches: Sequence[Match], progress: Callable[[int, int], None]) -> None:
+    """Let matches that are played at a time tell of their games as one."""
+    done, total = dict.fromkeys(range(len(matches)), 0), sum(match.games for match in matches)
+
+    def tell(place: int, played: int, _: int) -> None:
+        done[place] = played
+        progress(sum(done.values()), total)
+
+    for place, match in enumerate(matches):
+        match.on_played = partial(tell, place)
+
+
+def read_rival(name: str, run: Path, config: Config) -> Brain:
+    """A version of the same run, or the latest of another run, which must be of the same game."""
+    if is_version(name):
+        return read_brain(run, int(name))
+    folder = Path(name)
+    theirs = read_config(folder)
+    if theirs.solve.method != "off" or theirs.population.method != "off":
+        raise AsyncplayError(f"--against {name}: it trains no network, as {run} does")
+    game, other = load_game(config), games.load(theirs.game.name, theirs.game.options)
+    if other.name != game.name or not np.array_equal(other.rules, game.rules):
+        which = f"{other.name} with other options" if other.name == game.name else other.name
+        raise AsyncplayError(f"--against {name}: it is a run of {which}, not of {game.name} as {run} is")
+    return read_brain(folder)
+
+
+def is_run(name: str) -> bool:
+    """Whether it is the folder of a run."""
+    return (Path(name) / CONFIG).is_file()
 
 
 def read_brain(run: Path, version: int | None = None) -> Brain:
@@ -179,18 +227,27 @@ def is_version(against: str) -> bool:
     return against.isascii() and against.isdecimal() and len(against) < 10
 
 
-def _match(config: Config, game: GameSpec, question: Question) -> Match:
-    """The match of a question; AsyncplayError if its opponent does not exist, ConfigError if its trees do not fit."""
-    against = question.against
-    rival = f"model:{RIVAL_MODEL}" if is_version(against) else name_for_workers(against, game)
-    at_once = GAMES_AT_ONCE
+def _match(
+    config: Config, game: GameSpec, question: Question, *, against: str, brain: Brain | None, model: int
+) -> Match:
+    """The match against one opponent, ``brain`` as ``model`` if it has one; AsyncplayError if it does not exist,
+    ConfigError if the trees of all matches do not fit."""
+    rival = f"model:{model}" if brain is not None else name_for_workers(against, game)
+    at_once = max(GAMES_AT_ONCE // len(question.against), 1)
     if against.startswith(("openspiel:", mcts.PREFIX)):
         at_once = max(1, min(SLOW_GAMES_AT_ONCE, SLOW_BUDGET // int(against.rpartition("-")[2])))
     at_once = min(at_once, max(math.ceil(question.games / build.n_workers(config)), 1))
+    theirs = None if brain is None else brain.config
     assignment = match_assignment(
-        config, rival, simulations=question.simulations, games_at_once=at_once, seed=question.seed
+        config,
+        rival,
+        simulations=question.simulations,
+        games_at_once=at_once,
+        seed=question.seed,
+        rival_search=None if theirs is None else replace(theirs.search, simulations=question.simulations),
+        rival_sees=None if theirs is None else theirs.net.hidden_features,
     )
-    require_room(config, game, at_once, question.simulations, "--simulations")
+    require_room(config, game, at_once * len(question.against), question.simulations, "--simulations")
     return Match(assignment, question.games, game.players)
 
 
@@ -203,15 +260,16 @@ def require_room(config: Config, game: GameSpec, games_at_once: int, simulations
     require_match(replace(config, arena=arena), game, machine, names)
 
 
-async def play(match: Match, config: Config, brains: Mapping[int, Brain]) -> dict[int, str]:
-    """Play a match to its end; return the device that computed for each of ``brains``, by model.
+async def play(matches: Sequence[Match], config: Config, brains: Mapping[int, Brain]) -> dict[int, str]:
+    """Play matches to their end, side by side; return the device that computed for each of ``brains``, by model.
 
     Brains of one shape that want the same device share the choice of its backend and threads.
     """
     entries.warm(load_game(config))
     engine = Engine(
         build.make_pool(config.pool.kind),
-        match.work,
+        matches[0].work,
+        others=[match.work for match in matches[1:]],
         workers=build.n_workers(config),
         settings=build.live_settings(config),
         limits=build.limits(config),

@@ -5,6 +5,7 @@ Only the hero may be purified: against its own run, what that gains is measured.
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,10 +71,13 @@ def mean_equities(file: BucketFile) -> Array:
     return equities
 
 
-def measure(run: Path, config: Config, *, against: str, hands: int, seed: int, is_purified: bool) -> dict[str, Any]:
+def measure(
+    run: Path, config: Config, *, against: Sequence[str], hands: int, seed: int, is_purified: bool
+) -> dict[str, Any]:
     """What ``asyncplay eval --json`` prints: a row for each opponent."""
     hero = read_contender(run, config)
-    rivals = {name: _rival(name, hero) for name in (YARDSTICKS if against == ALL else [against])}
+    names = dict.fromkeys(name for said in against for name in (YARDSTICKS if said == ALL else [said]))
+    rivals = {name: _rival(name, hero) for name in names}
     own, n_deals = hero.side(is_purified=is_purified), math.ceil(hands / hero.spec.players)
     rows = [
         {"against": name} | result(hero.spec, play_hands(hero.spec, own, rival, seed, n_deals))

@@ -13,8 +13,9 @@ def as_lines(figures: Mapping[str, Any]) -> list[str]:
         return _hands(figures)
     if "reward" in figures:
         return _rewards(figures)
-    games, against = figures["games"], figures["against"]
-    rival = f"version {against}" if against.isdecimal() else against
+    if "matches" in figures:
+        return _matches(figures)
+    games, rival = figures["games"], _rival(figures["against"])
     lines = [
         f"{figures['game']}, version {figures['version']} against {rival}",
         f"{games:,} games, {figures['simulations']:,} simulations a decision",
@@ -34,6 +35,28 @@ def as_lines(figures: Mapping[str, Any]) -> list[str]:
         f"{figures['draws']:,}",
     ]
     return lines
+
+
+def _matches(figures: Mapping[str, Any]) -> list[str]:
+    """A line for each opponent."""
+    rows, options = figures["matches"], f" with {figures['options']}" if "options" in figures else ""
+    unit = "points above the others" if "points" in rows[0] else "score, 1 is won, 0 lost"
+    lines = [
+        f"{figures['game']}{options}, version {figures['version']}, {rows[0]['simulations']:,} simulations a decision",
+        f"{unit}; 95 % intervals; won, drawn, lost",
+    ]
+    width = max(len(_rival(row["against"])) for row in rows)
+    sign = "+" if "points" in rows[0] else ""
+    for row in rows:
+        score, (low, high) = row["score"], row["interval"]
+        interval = f"{score:{sign}.3f} ({low:{sign}.3f} to {high:{sign}.3f})"
+        counts = f"{row['wins']:,} {row['draws']:,} {row['losses']:,}"
+        lines.append(f"against {_rival(row['against']):<{width}}  {interval}  {counts} of {row['games']:,}")
+    return lines
+
+
+def _rival(against: str) -> str:
+    return f"version {against}" if against.isdecimal() else against
 
 
 def _rewards(figures: Mapping[str, Any]) -> list[str]:

@@ -45,7 +45,7 @@ def read_config(folder: Path, flags: Overrides | None = None) -> Config:
     return load(path, flags)
 
 
-def refuse_own(target: Path, run: Path) -> None:
+def refuse_own(target: Path, run: Path, option: str = "--out") -> None:
     """AsyncplayError if writing ``target`` would replace a file of ``run``, or of the run in whose folder it is."""
     place = Path(os.path.realpath(target))
     homes = [folder for folder in place.parents if (folder / CONFIG).exists() or (folder / store.FILE).exists()]
@@ -53,7 +53,7 @@ def refuse_own(target: Path, run: Path) -> None:
         own = (path for path in home.rglob("*") if path.is_file() and _is_own(path.relative_to(home)))
         is_inside = place.is_relative_to(home) and _is_own(place.relative_to(home))
         if is_inside or (target.exists() and any(target.samefile(path) for path in own)):
-            raise AsyncplayError(f"--out {target}: it belongs to the run in {home}; take another name")
+            raise AsyncplayError(f"{option} {target}: it belongs to the run in {home}; take another name")
 
 
 def _is_own(inside: Path) -> bool:

@@ -1,25 +1,26 @@
-"""Games between two agents, for arenas and evaluations.
+"""Games between two agents, for arenas and evaluations; several matches may be under way at a time.
 
 Games 2k and 2k + 1 begin with the same random opening; the hero sits at seat 0 in one and at seat 1 in the
 other (at seat u mod P in games of more players), all other seats are the rival's. Each side that searches has
-a group of its own in which the other side's decisions come from outside; both groups see the same game.
+a group of its own in which the other side's decisions come from outside; both groups see the same game. Any other
+side is an agent that decides at once.
 """
 
 import json
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from asyncplay import rng
 from asyncplay.agents.agent import Agent, DecisionPoint
 from asyncplay.agents.catalogue import make_agent
 from asyncplay.config.sections import SearchSettings
-from asyncplay.games.spec import GameSpec
-from asyncplay.methods.selfplay.messages import MatchSpec
-from asyncplay.methods.selfplay.worker import ask_message, game_message, load_game
+from asyncplay.games.position import Position
+from asyncplay.games.spec import end_reason, outcome_of
+from asyncplay.methods.selfplay.messages import Game, MatchSpec
+from asyncplay.methods.selfplay.worker import ask_message, load_game
 from asyncplay.search import layout
 from asyncplay.search.group import Group, kernel_settings
 from asyncplay.wire.codec import HEADER, decode
@@ -27,15 +28,31 @@ from asyncplay.wire.messages import Answer, Job, Message
 from asyncplay.worker.core import Step
 
 OPENING_STREAM = 7
+MODEL = "model:"
 
 
 @dataclass(slots=True)
 class Side:
-    """One agent's view of all games under way."""
+    """One searching agent's view of all games of a match under way."""
 
     group: Group
     model: int
     is_waiting: bool = False
+
+    def follow(self, slot: int, actions: tuple[int, ...]) -> None:
+        """Take over what was decided elsewhere, one decision at a time, until this side has to think."""
+        games = self.group.memory.games.slots
+        while int(games["decisions"][slot]) < len(actions):
+            if games["status"][slot] in (layout.THINKING, layout.OUTSIDE):
+                action = actions[int(games["decisions"][slot])]
+                self.group.force(np.array([slot], np.int32), np.array([action], np.int32))
+            self.group.advance()
+
+    def decided(self, slot: int, n_decisions: int) -> int | None:
+        """Its decision of this number, if it has taken it."""
+        if int(self.group.memory.games.slots["decisions"][slot]) <= n_decisions:
+            return None
+        return int(self.group.memory.records.decisions[slot, n_decisions]["action"])
 
 
 @dataclass(slots=True)
@@ -44,29 +61,112 @@ class Board:
 
     job: int
     unit: int
-    seed: int
-    opening: int  # random decisions still to be made
-    actions: list[int] = field(default_factory=list)
+    position: Position
+
+
+class MatchGames:
+    """The games of one match, ``spec.games`` of them at a time."""
+
+    def __init__(self, spec: MatchSpec, seed: int) -> None:
+        self._game, self._n_games = load_game(spec.game, spec.options), spec.games
+        self._seed, self._opening = seed, spec.opening
+        hero = self._side(spec.hero, spec.search, hidden=spec.shows_hidden)
+        rival = self._side(spec.rival, spec.rival_search or spec.search, hidden=spec.shows_rival_hidden)
+        self._players = (hero, rival)
+        self.searching = [side for side in self._players if isinstance(side, Side)]
+        self.units: deque[tuple[int, int]] = deque()
+        self._boards: dict[int, Board] = {}  # by slot
+
+    def _side(self, name: str, search: str, *, hidden: bool) -> Side | Agent:
+        if not name.startswith(MODEL):
+            return make_agent(name, self._game)
+        game = self._game.showing(hidden=hidden)
+        settings = kernel_settings(game, SearchSettings(**json.loads(search)), is_match=True)
+        return Side(Group(game, settings, self._n_games), int(name.removeprefix(MODEL)))
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._boards or self.units)
+
+    @property
+    def can_play(self) -> bool:
+        """Whether it can go on without an answer."""
+        return self.is_busy and not any(side.is_waiting for side in self.searching)
+
+    def play(self) -> list[Message]:
+        """Go on until every game waits for a search; return the games that are over."""
+        finished: list[Message] = []
+        while True:
+            self._begin()
+            for side in self.searching:
+                side.group.advance()
+            over = [slot for slot, board in self._boards.items() if self._play_on(slot, board)]
+            finished += [self._finish(slot) for slot in over]
+            if not (over and self.units and self.searching):  # between agents alone, all games of this call are over
+                return finished
+
+    def _begin(self) -> None:
+        """Seat new games in free slots."""
+        free = [slot for slot in range(self._n_games) if slot not in self._boards]
+        for slot in free[: len(self.units)]:
+            job, unit = self.units.popleft()
+            seed = rng.derive(self._seed, unit // self._game.players)
+            self._boards[slot] = Board(job, unit, Position.start(self._game, seed))
+            hero_seats = 1 << (unit % self._game.players)
+            others = ((1 << self._game.players) - 1) & ~hero_seats
+            for side, outside in zip(self._players, (others, hero_seats), strict=True):
+                if isinstance(side, Side):
+                    side.group.start(np.array([slot], np.int32), np.array([seed], np.uint64), outside=outside)
+
+    def _play_on(self, slot: int, board: Board) -> bool:
+        """Play a game as far as it goes without a search; return whether it is over."""
+        while not board.position.is_over:
+            for side in self.searching:
+                side.follow(slot, board.position.actions)
+            action = self._decision(slot, board)
+            if action is None:
+                return False
+            board.position = board.position.after(action)
+        return True
+
+    def _decision(self, slot: int, board: Board) -> int | None:
+        """What is decided in a game, or None as long as a search thinks it over."""
+        position = board.position
+        n_decisions, legal = len(position.actions), position.legal
+        if len(legal) == 1:
+            return legal[0]
+        if n_decisions < self._opening:
+            return _random(legal, position.seed, n_decisions)
+        is_hero = position.player == board.unit % self._game.players
+        side = self._players[0 if is_hero else 1]
+        if isinstance(side, Side):
+            return side.decided(slot, n_decisions)
+        return side.decide(DecisionPoint.of(position))
+
+    def _finish(self, slot: int) -> Message:
+        board = self._boards.pop(slot)
+        shortened = sum(int(side.group.memory.games.slots["shortened"][slot]) for side in self.searching)
+        for side in self.searching:
+            side.group.stop(np.array([slot], np.int32))
+        return result_message(board, shortened)
 
 
 class MatchPlayer:
-    """Plays ``spec.games`` games of a match at a time; a unit is a game."""
+    """Plays the games of all matches that it has units of; a unit is a game."""
 
     def __init__(self, tickets: Iterator[int]) -> None:
         self._tickets = tickets
-        self._units: deque[tuple[int, int]] = deque()
         self._asked: dict[int, Side] = {}
-        self._spec: bytes = b""
-        self._sides: list[Side] = []
-        self._boards: dict[int, Board] = {}  # by slot
-        self._rival: Agent | None = None
-        self._seed = 0
+        self._matches: dict[tuple[bytes, int], MatchGames] = {}  # by spec and seed
 
     def take(self, job: Job) -> None:
-        if job.spec != self._spec:
-            assert not self._boards, "a match began before the one before it was over"
-            self._lay_out(job)
-        self._units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
+        key = (job.spec, job.seed)
+        if key not in self._matches:
+            self._matches = {key: match for key, match in self._matches.items() if match.is_busy}
+            spec = decode(job.spec[HEADER.size :])
+            assert isinstance(spec, MatchSpec), "a match needs its own spec"
+            self._matches[key] = MatchGames(spec, job.seed)
+        self._matches[key].units.extend((job.number, unit) for unit in range(job.first, job.first + job.count))
 
     def receive(self, message: Message) -> None:
         assert isinstance(message, Answer), f"a match was sent a {type(message).__name__}"
@@ -75,133 +175,50 @@ class MatchPlayer:
         side.is_waiting = False
 
     def advance(self, now_s: float) -> Step:
-        """Let every side that is not waiting think, and carry decisions from one to the other."""
-        self._begin()
+        """Let every match play on that does not wait for an answer."""
         messages: list[Message] = []
-        if self._boards and not any(side.is_waiting for side in self._sides):
-            messages += self._exchange()
-            messages += self._ask_all()
-        is_stuck = not self._boards or any(side.is_waiting for side in self._sides)
-        return Step(messages, None if is_stuck and not (self._units and not self._boards) else 0)
+        for match in self._matches.values():
+            if match.can_play:
+                messages += match.play()
+                messages += [ask for side in match.searching if (ask := self._ask(side)) is not None]
+        return Step(messages, 0 if any(match.can_play for match in self._matches.values()) else None)
 
-    def _lay_out(self, job: Job) -> None:
-        spec = decode(job.spec[HEADER.size :])
-        assert isinstance(spec, MatchSpec), "a match needs its own spec"
-        game = load_game(spec.game, spec.options)
-        ways = [
-            (spec.hero, spec.search, spec.shows_hidden),
-            (spec.rival, spec.rival_search or spec.search, spec.shows_rival_hidden),
-        ]
-        self._sides = [
-            Side(_group(game.showing(hidden=hidden), search, spec.games), int(name.removeprefix("model:")))
-            for name, search, hidden in ways
-            if name.startswith("model:")
-        ]
-        self._rival = None if spec.rival.startswith("model:") else make_agent(spec.rival, game)
-        self._spec, self._seed, self._opening = job.spec, job.seed, spec.opening
-        self._n_players, self._n_games = game.players, spec.games
-
-    def _begin(self) -> None:
-        """Seat new games in free slots."""
-        free = [slot for slot in range(self._n_games if self._sides else 0) if slot not in self._boards]
-        for slot in free[: len(self._units)]:
-            job, unit = self._units.popleft()
-            seed = rng.derive(self._seed, unit // self._n_players)
-            self._boards[slot] = Board(job, unit, seed, self._opening)
-            for index, side in enumerate(self._sides):
-                outside = self._hero_seats(unit) if index else self._all_seats & ~self._hero_seats(unit)
-                side.group.start(np.array([slot], np.int32), np.array([seed], np.uint64), outside=outside)
-
-    @property
-    def _all_seats(self) -> int:
-        return (1 << self._n_players) - 1
-
-    def _hero_seats(self, unit: int) -> int:
-        return 1 << (unit % self._n_players)
-
-    def _exchange(self) -> list[Message]:
-        """Advance all sides until everybody who is to decide has to think; tell of what is over."""
-        messages: list[Message] = []
-        while True:
-            finished = [side.group.advance() for side in self._sides]
-            messages += [self._finish(int(slot)) for slot in finished[0]]
-            if not self._forward():
-                return messages
-
-    def _forward(self) -> bool:
-        """Hand decisions over; return whether there was one."""
-        moved = False
-        for slot, board in self._boards.items():
-            self._note(slot, board)
-            for side in self._sides:
-                moved |= self._force(side, slot, board)
-        return moved
-
-    def _note(self, slot: int, board: Board) -> None:
-        """Write down what the side furthest ahead has played."""
-        for side in self._sides:
-            played = _actions(side.group, slot)
-            board.actions += played[len(board.actions) :].tolist()
-
-    def _force(self, side: Side, slot: int, board: Board) -> bool:
-        """Give a side that waits in ``slot`` the decision it waits for, if there is one."""
-        group = side.group
-        if group.memory.games.slots["status"][slot] != layout.OUTSIDE and not self._is_opening(group, slot, board):
-            return False
-        done = len(_actions(group, slot))
-        if done < len(board.actions):
-            action = board.actions[done]
-        elif done < board.opening:
-            action = _random(group.legal(slot), board.seed, done)
-        elif self._rival is not None:
-            actions = np.array(board.actions, np.int32)
-            action = self._rival.decide(
-                DecisionPoint(group.state(slot), actions, group.legal(slot), board.seed + board.unit)
-            )
-        else:
-            return False
-        group.force(np.array([slot], np.int32), np.array([action], np.int32))
-        return True
-
-    def _is_opening(self, group: Group, slot: int, board: Board) -> bool:
-        is_thinking = group.memory.games.slots["status"][slot] == layout.THINKING
-        return bool(is_thinking) and len(_actions(group, slot)) < board.opening
-
-    def _finish(self, slot: int) -> Message:
-        board = self._boards.pop(slot)
-        group = self._sides[0].group
-        played = group.take(slot)
-        rows = group.examples(played._replace(policy_ends=np.zeros_like(played.policy_ends)))  # none are wanted
-        game = game_message(group.spec, played, rows, job=board.job, unit=board.unit)
-        for side in self._sides:
-            side.group.stop(np.array([slot], np.int32))
-        return game
-
-    def _ask_all(self) -> list[Message]:
-        messages: list[Message] = []
-        for side in self._sides:
-            rows = side.group.select()
-            if len(rows.slots) == 0:
-                side.group.backup(np.empty(0, np.float32), np.empty((0, self._n_players), np.float32), 0)
-                continue
-            ticket = next(self._tickets)
-            self._asked[ticket] = side
-            side.is_waiting = True
-            extra = int(rows.is_extra.sum())
-            messages.append(ask_message(rows, ticket, model=side.model, thinking=0, extra=extra))
-        return messages
+    def _ask(self, side: Side) -> Message | None:
+        rows = side.group.select()
+        if len(rows.slots) == 0:
+            side.group.backup(np.empty(0, np.float32), np.empty((0, side.group.spec.players), np.float32), 0)
+            return None
+        ticket = next(self._tickets)
+        self._asked[ticket] = side
+        side.is_waiting = True
+        return ask_message(rows, ticket, model=side.model, thinking=0, extra=int(rows.is_extra.sum()))
 
 
-def _group(game: GameSpec, text: str, n_games: int) -> Group:
-    return Group(game, kernel_settings(game, SearchSettings(**json.loads(text)), is_match=True), n_games)
+def result_message(board: Board, shortened: int) -> Game:
+    """A finished game without training rows."""
+    spec, state = board.position.spec, board.position.state
+    returns = np.array(board.position.returns)
+    nothing, offsets = np.empty(0, np.int32), np.zeros(1, np.int32)
+    return Game(
+        job=board.job,
+        unit=board.unit,
+        seed=board.position.seed,
+        reason=end_reason(spec, state),
+        returns=returns,
+        outcome=outcome_of(spec, returns),
+        actions=np.array(board.position.actions, np.int32),
+        decisions=nothing,
+        seats=np.empty(0, np.int8),
+        versions=nothing,
+        features=np.empty((0, spec.row_features), spec.feature_dtype),
+        legal=nothing,
+        offsets=offsets,
+        targets=np.empty(0, np.float32),
+        values=np.empty((0, spec.players), np.float32),
+        states=np.empty((0, spec.example_words), np.int64),
+        shortened=shortened,
+    )
 
 
-def _actions(group: Group, slot: int) -> NDArray[np.int32]:
-    """The decisions of a slot's game so far."""
-    n_decisions = int(group.memory.games.slots["decisions"][slot])
-    actions: NDArray[np.int32] = group.memory.records.decisions[slot, :n_decisions]["action"]
-    return actions
-
-
-def _random(legal: NDArray[np.int32], seed: int, decision: int) -> int:
-    return int(legal[int(rng.stream(seed, OPENING_STREAM, decision)[0]) % len(legal)])
+def _random(legal: list[int], seed: int, decision: int) -> int:
+    return legal[int(rng.stream(seed, OPENING_STREAM, decision)[0]) % len(legal)]

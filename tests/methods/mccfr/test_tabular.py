@@ -216,7 +216,7 @@ def test_a_policy_and_a_checkpoint_are_left_at_the_end(tmp_path):
 def test_a_solved_run_is_evaluated_exactly(tmp_path):
     run, _ = solve(small(), tmp_path / "run")
     (tmp_path / "run" / "config.toml").write_text(dump(small()))
-    question = Question(tmp_path / "run", "random", 1, 1)
+    question = Question(tmp_path / "run", ["random"], 1, 1)
     result = asyncio.run(evaluate(question))
 
     assert (result["game"], result["iterations"]) == ("leduc", 3000)
@@ -230,7 +230,7 @@ def test_a_solved_run_is_evaluated_exactly(tmp_path):
 def test_a_folder_without_a_whole_checkpoint_cannot_be_evaluated(tmp_path):
     (tmp_path / "config.toml").write_text(dump(small()))
     with pytest.raises(AsyncplayError, match="cannot be evaluated: it has no checkpoint yet"):
-        asyncio.run(evaluate(Question(tmp_path, "random", 1, 1)))
+        asyncio.run(evaluate(Question(tmp_path, ["random"], 1, 1)))
 
 
 def test_events_and_figures_of_a_run_are_in_its_store(tmp_path):

@@ -122,7 +122,7 @@ def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path):
 
 def test_a_folder_without_weights_is_named(tmp_path):
     async def main() -> int:
-        await evaluate(Question(tmp_path, "random", 2, 2))
+        await evaluate(Question(tmp_path, ["random"], 2, 2))
         return 0
 
     with pytest.raises(AsyncplayError, match="is no run folder with trained weights"):
