@@ -68,6 +68,7 @@ def play(
         show_lines([""])
         return EXIT_INTERRUPTED
     name = shlex.quote(str(folder))
-    say(f"the same again: asyncplay play {name} --seat {session.seat} --seed {session.seed}")
-    say(f"another seat and deal: asyncplay play {name} --seat random; its strength: asyncplay eval {name}")
+    again = f"play {name} --seat {session.seat} --seed {session.seed}"
+    for line in ("next:", *(f"  asyncplay {words}" for words in (again, f"play {name} --seat random", f"eval {name}"))):
+        say(line)
     return 0

@@ -7,18 +7,19 @@ from typing import Any, NamedTuple, Protocol
 from asyncplay.agents.search import Thought
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.position import Position
-from asyncplay.games.show import LastAction, list_few, parse, show_of
+from asyncplay.games.show import LISTED, LastAction, list_few, parse, show_of
 from asyncplay.games.spec import GameSpec
 from asyncplay.play import saved
 
 WHY_ACTIONS = 10  # that ``why`` lists
 HELP = (
-    "an action   play it: its name, another spelling, or # and its number",
-    "moves       all legal actions                  board       draw the position again",
-    "words       the position in words              hint        what the agent would do",
-    "why         what the agent thinks of this position; why last: of its own last decision",
-    "undo        take your last decision back       save FILE, load FILE",
-    "resign      give up                            quit        leave",
+    "an action  play it: its name, another spelling, or # and its number",
+    "moves      all legal actions             board   the position drawn again",
+    "words      the position in words         hint    what the agent would do",
+    "why        what the agent thinks of this position from your seat",
+    "why last   what it thought when it decided last; not where hands are hidden",
+    "undo       take your last decision back  save FILE, load FILE",
+    "resign     give up                       quit    leave",
 )
 
 
@@ -90,7 +91,9 @@ class PlaySession:
         lines += self._board()
         if self.position.is_over:
             return Reply([*lines, self._result()], is_end=True)
-        return Reply([*lines, f"legal: {list_few(self._choices())}"])
+        choices = self._choices()
+        more = "; `moves` lists all" if len(choices) > LISTED else ""
+        return Reply([*lines, f"legal: {list_few(choices)}{more}"])
 
     def answer(self, typed: str) -> Reply:
         """Do what was typed. What cannot be done is told in one line."""

@@ -75,7 +75,12 @@ def test_a_whole_game_is_played_with_wrong_input_on_the_way(kind, guest, request
         person.press(f"{typed}\n")
         lines = [line for line in person.hear(PROMPT).split("\n")[1:-1] if line]
         assert len(lines) == 1, typed
-    for typed, reply in (("?", "why last"), ("hint", "hint: "), ("why", "values for each seat"), (f"save {file}", "saved")):
+    for typed, reply in (
+        ("?", "why last"),
+        ("hint", "hint: "),
+        ("why", "values for each seat"),
+        (f"save {file}", "saved"),
+    ):
         person.press(f"{typed}\n")
         assert reply in person.hear(PROMPT)
     person.press(f"load {file}\n")
@@ -123,7 +128,8 @@ def test_a_game_can_be_played_by_a_script(kuhn, monkeypatch):
     assert "seat 0, your action > nonsense\n'nonsense' is not legal here; legal are check, bet\n" in said
     assert "there is no decision of yours to take back" in said
     assert "result: you " in said
-    assert f"the same again: asyncplay play {kuhn} --seat 0 --seed 4" in said
+    again = f"  asyncplay play {kuhn} --seat 0 --seed 4\n"
+    assert said.endswith(f"next:\n{again}  asyncplay play {kuhn} --seat random\n  asyncplay eval {kuhn}\n")
 
 
 def test_the_end_of_the_input_is_no_failure(kuhn, monkeypatch):
