@@ -34,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     | {"games", "wire", "config"},
     "rating": {"methods", "engine", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},
     "trained": {"rating", "methods", "model", "rundir", "data", "agents", "solve", "search", "games", "config"},
+    "play": {"agents", "games"},
     "archive": {"monitor", "rundir", "data", "search", "games", "config"},
     "console": {"monitor", "config"},
     "doctor": {"methods", "engine", "model", "rundir", "data", "pools", "worker", "games", "wire", "config"},

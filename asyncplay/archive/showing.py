@@ -2,50 +2,63 @@
 
 from collections import deque
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
-
-from asyncplay import games, rng
+from asyncplay import games
 from asyncplay.data.reader import StoredGame, read_games, reading
 from asyncplay.errors import AsyncplayError
-from asyncplay.games.kernels import ready
-from asyncplay.games.spec import CHANCE_TURN, GameSpec
+from asyncplay.games.position import Position
+from asyncplay.games.show import LastAction, State, show_of
+from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Array, RecordDamaged, unpack
 from asyncplay.rundir.layout import read_config
-from asyncplay.search.layout import CHANCE_STREAM
 
 
-class DrawnGame(NamedTuple):
-    """A picture of a game, as text or SVG."""
+class ShownGame:
+    """A stored game whose positions can be drawn, for ``viewer``, a seat, or with all that is hidden."""
 
-    number: int
-    picture: str
+    def __init__(self, folder: Path, number: int | None, viewer: int | None = None) -> None:
+        """Of this number in the store; the latest without one."""
+        config = read_config(folder)
+        self.spec = games.load(config.game.name, config.game.options)
+        if viewer is not None and viewer >= self.spec.players:
+            raise AsyncplayError(f"--seat is {viewer}, must be 0 to {self.spec.players - 1}")
+        game = _find(folder, number)
+        self.number, self._viewer, self._show = game.number, viewer, show_of(self.spec)
+        try:
+            actions = unpack(game.record).actions
+        except RecordDamaged as error:
+            raise AsyncplayError(f"{folder}: game {game.number}: {error}") from None
+        self._decisions, self._final = replay(self.spec, actions, game.seed)
 
+    @property
+    def n_decisions(self) -> int:
+        return len(self._decisions)
 
-class Replayed(NamedTuple):
-    states: list[Array]  # before the first decision and after each
-    last: Any  # the name of the last decision, or None
+    def text(self, decision: int) -> str:
+        """The position after so many decisions, under a line that says which it is."""
+        drawn = self._show.text(self.spec, self._state(decision), self._viewer, self._last(decision))
+        return f"game {self.number} of {self.spec.name}, decision {decision} of {self.n_decisions}\n{drawn}"
 
+    def svg(self, decision: int | None) -> str:
+        """Without a number of decisions the whole game where it has an animation, else its end."""
+        if decision is None and self._viewer is None:
+            states = [self._state(place) for place in range(self.n_decisions + 1)]
+            if (moving := self._show.animation(self.spec, states)) is not None:
+                return moving
+        place = self.n_decisions if decision is None else decision
+        return self._show.svg(self.spec, self._state(place), self._viewer, self._last(place))
 
-def draw(folder: Path, number: int | None, decision: int | None, *, as_svg: bool) -> DrawnGame:
-    """The game of this number, the latest without one, after so many decisions; without a number of decisions its end,
-    or all of it if that can be drawn."""
-    config = read_config(folder)
-    spec = games.load(config.game.name, config.game.options)
-    if (pictures := spec.pictures) is None:
-        raise AsyncplayError(f"{folder}: nobody draws {spec.name}")
-    game = _find(folder, number)
-    try:
-        actions = unpack(game.record).actions
-    except RecordDamaged as error:
-        raise AsyncplayError(f"{folder}: game {game.number}: {error}") from None
-    if decision is not None and decision > len(actions):
-        raise AsyncplayError(f"--decision is {decision}, game {game.number} has {len(actions)}")
-    found = replay(spec, actions[:decision], game.seed)
-    if as_svg and decision is None and pictures.animation is not None:
-        return DrawnGame(game.number, pictures.animation(spec, found.states))
-    return DrawnGame(game.number, (pictures.svg if as_svg else pictures.text)(spec, found.states[-1], found.last))
+    def check(self, decision: int) -> int:
+        """The number of a position of this game; AsyncplayError if it has none."""
+        if decision > self.n_decisions:
+            raise AsyncplayError(f"--decision is {decision}, game {self.number} has {self.n_decisions}")
+        return decision
+
+    def _state(self, decision: int) -> State:
+        return self._final if decision == self.n_decisions else self._decisions[decision].state
+
+    def _last(self, decision: int) -> LastAction | None:
+        return self._decisions[decision - 1] if decision else None
 
 
 def _find(folder: Path, number: int | None) -> StoredGame:
@@ -59,20 +72,12 @@ def _find(folder: Path, number: int | None) -> StoredGame:
     return found[0]
 
 
-def replay(spec: GameSpec, actions: Array, seed: int) -> Replayed:
-    assert spec.pictures is not None, "it is drawn"
-    kernels, stream, room = spec.kernels, rng.stream(seed, CHANCE_STREAM), spec.new_room()
-    for kernel in kernels.all():
-        ready(kernel)
-    state, listed, last, states = spec.new_state(), np.empty(spec.max_legal, np.int32), None, []
-    for place, action in enumerate([*actions.tolist(), None]):
-        while kernels.to_move(spec.rules, state) == CHANCE_TURN:
-            kernels.chance(spec.rules, state, stream)
-        states.append(state.copy())
-        if action is None:
-            break
-        if action not in listed[: kernels.legal(spec.rules, state, listed, room)]:
+def replay(spec: GameSpec, actions: Array, seed: int) -> tuple[list[LastAction], State]:
+    """The decisions of a game with the positions they were made in, and the position after them."""
+    position, decisions = Position.start(spec, seed), []
+    for place, action in enumerate(actions.tolist()):
+        if action not in position.legal:
             raise AsyncplayError(f"decision {place} is {action}, which is not legal there; see data RUN verify")
-        last = spec.pictures.name(spec, state, action)
-        kernels.play(spec.rules, state, action, room)
-    return Replayed(states, last)
+        decisions.append(LastAction(position.state, position.player, action))
+        position = position.after(action)
+    return decisions, position.state

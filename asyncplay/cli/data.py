@@ -9,7 +9,9 @@ from typing import Literal
 
 from cyclopts import App
 
-from asyncplay.cli.kinds import MaybeLimit, MaybeSeats, MaybeVersion, run_or_latest
+from asyncplay.cli.dialogue import is_terminal, step_through
+from asyncplay.cli.interrupts import EXIT_INTERRUPTED
+from asyncplay.cli.kinds import MaybeLimit, MaybeSeat, MaybeSeats, MaybeVersion, run_or_latest
 from asyncplay.cli.output import print_lines, say
 from asyncplay.errors import AsyncplayError
 
@@ -144,32 +146,46 @@ def export(
     return 0
 
 
-@data.command(usage="Usage: asyncplay data [RUN] show [--game N] [--decision N] [--svg FILE]")
+@data.command(usage="Usage: asyncplay data [RUN] show [GAME] [--decision N] [--seat N] [--svg FILE]")
 def show(
-    run: Path | None = None, *, game: MaybeLimit = None, decision: MaybeVersion = None, svg: Path | None = None
+    run: Path | None = None,
+    game: MaybeLimit = None,
+    *,
+    decision: MaybeVersion = None,
+    seat: MaybeSeat = None,
+    svg: Path | None = None,
 ) -> int:
-    """Draw a stored game, as text or as SVG; so far of RingRift and Treasurehunt.
+    """Draw a stored game. In a terminal it is stepped through: Enter for the next position, q to leave.
 
     Parameters
     ----------
     game
         Its number in the store; without it, the latest.
     decision
-        After so many decisions; without it, the end, or in an SVG of Treasurehunt the whole episode.
+        After so many decisions; without it, the end, or in an SVG of Treasurehunt the whole episode. In a terminal
+        where to begin, without it the start.
+    seat
+        As this seat sees it; without it, with all that is hidden.
     svg
         The file to write instead.
     """
-    from asyncplay.archive.showing import draw
+    from asyncplay.archive.showing import ShownGame
 
-    drawn = draw(run_or_latest(run), game, decision, as_svg=svg is not None)
-    if svg is None:
-        print_lines(drawn.picture.splitlines())
-        return 0
-    try:
-        svg.write_text(drawn.picture)
-    except OSError as error:
-        raise AsyncplayError(f"--svg {svg}: {error.strerror}") from None
-    say(f"game {drawn.number} in {svg}")
+    shown = ShownGame(run_or_latest(run), game, seat)
+    place = None if decision is None else shown.check(decision)
+    if svg is not None:
+        try:
+            svg.write_text(shown.svg(place), encoding="utf-8")
+        except OSError as error:
+            raise AsyncplayError(f"--svg {svg}: {error.strerror}") from None
+        say(f"game {shown.number} in {svg}")
+    elif is_terminal():
+        try:
+            step_through(shown, place or 0)
+        except KeyboardInterrupt:
+            return EXIT_INTERRUPTED
+    else:
+        print_lines(shown.text(shown.n_decisions if place is None else place).splitlines())
     return 0
 
 

@@ -15,6 +15,7 @@ from asyncplay.cli import (
     games,
     mistakes,
     output,
+    play,
     report,
     runs,
     show,
@@ -40,6 +41,7 @@ for command in (
     tree.tree,
     buckets.buckets,
     show.show,
+    play.play,
     export.export,
 ):
     app.command(command)

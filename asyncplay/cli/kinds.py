@@ -41,7 +41,7 @@ def _checked(read: Callable[[str], float | None], wanted: str) -> Parameter:
         (token,) = tokens
         number = read(token.value)
         if number is None:
-            raise AsyncplayError(f"{token.keyword} is {token.value}, must be {wanted}")
+            raise AsyncplayError(f"{token.keyword or 'the number'} is {token.value}, must be {wanted}")
         return number
 
     return Parameter(converter=convert)
@@ -57,10 +57,12 @@ Count = Annotated[int, whole(1, MOST)]
 MaybeCount = Annotated[int | None, whole(1, MOST)]
 MaybeLimit = Annotated[int | None, whole(1, 2**40)]
 MaybeVersion = Annotated[int | None, whole(0, 999_999_999)]
+MaybeSeat = Annotated[int | None, whole(0, 63)]
 MaybeSeats = Annotated[int | None, whole(1, 64)]
 Seed = Annotated[int, whole(0, MOST_SEED)]
 MaybeSeed = Annotated[int | None, whole(0, MOST_SEED)]
 Seconds = Annotated[float, real(0.1, 86_400)]
+MaybeSeconds = Annotated[float | None, real(0.01, 86_400)]
 Milliseconds = Annotated[float, real(0, 60_000)]
 
 

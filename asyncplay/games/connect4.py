@@ -149,6 +149,7 @@ def spec() -> GameSpec:
         symmetries=symmetries,
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.connect4",
+        show_module="asyncplay.games.show.connect4",
     )
 
 

@@ -190,6 +190,7 @@ def make_spec(
         symmetries=lambda: no_symmetries(features, actions),
         kernels=own,
         entry_module=None,
+        show_module=f"asyncplay.games.show.{own.name}",
         value_scale=1.0 / max_return,
         planes=None,
         zero_sum=True,

@@ -47,7 +47,7 @@ Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats
 the viewer: entry k belongs to seat (viewer + k) mod P.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -93,16 +93,6 @@ class Symmetries(NamedTuple):
     actions: NDArray[np.int32] | None  # int32[Y, A]; None: the game has the kernel ``turn``
 
 
-class Pictures(NamedTuple):
-    """How a game is drawn. ``name`` tells an action of a position; the others get a position and the name of the
-    action that led there, or None."""
-
-    name: Callable[["GameSpec", NDArray[np.int64], int], Any]
-    text: Callable[["GameSpec", NDArray[np.int64], Any], str]  # for terminals, without a newline at the end
-    svg: Callable[["GameSpec", NDArray[np.int64], Any], str]  # a whole file
-    animation: Callable[["GameSpec", Sequence[NDArray[np.int64]]], str] | None = None  # of all positions, as SVG
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GameSpec:
     """A game with its options chosen: its sizes and kernels, for networks, searches and the store."""
@@ -142,7 +132,7 @@ class GameSpec:
     max_outcomes: int = 0  # most outcomes of any chance turn; 0: chance cannot be listed
     hidden_features: int = 0  # H, of what is hidden from the viewer; 0: none are encoded
     shows_hidden: bool = False  # rows have them too, behind the F that the viewer sees
-    pictures: Pictures | None = None  # None: nobody draws it
+    show_module: str | None = None  # where the game is told to people, see show/; None: in numbers
 
     @property
     def row_features(self) -> int:

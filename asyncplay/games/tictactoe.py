@@ -129,6 +129,7 @@ def spec() -> GameSpec:
         symmetries=symmetries,
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.tictactoe",
+        show_module="asyncplay.games.show.tictactoe",
     )
 
 

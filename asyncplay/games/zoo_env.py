@@ -12,6 +12,7 @@ from pettingzoo import AECEnv
 
 from asyncplay import games, rng
 from asyncplay.games.kernels import ready
+from asyncplay.games.show import show_of
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 from asyncplay.payloads import Array
 
@@ -89,12 +90,8 @@ class GameEnv(AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def render(self) -> str | None:
-        """The position as text, of games that can be drawn."""
-        if self.render_mode != "ansi" or self.spec.name != "treasurehunt":
-            return None
-        from asyncplay.games.treasurehunt.show import draw
-
-        return "\n".join(draw(self.spec, self._state))
+        """The position as text, with all that is hidden."""
+        return show_of(self.spec).text(self.spec, self._state) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
         """There is nothing to release."""

@@ -12,7 +12,7 @@ from asyncplay.model import nets, onnx_graph
 from asyncplay.model.backends.onnx_backend import make_session, run
 from asyncplay.model.backends.torch_backend import TorchBackend
 from asyncplay.model.nets import Weights
-from asyncplay.model.priors import legal_priors
+from asyncplay.priors import legal_priors
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Positions
 

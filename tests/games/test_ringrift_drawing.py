@@ -23,16 +23,17 @@ def test_a_square_board_shows_stacks_with_heights_markers_and_territory():
         "A: 3 in hand, credit 0/18, territory 0/33",
         "B: 0 in hand, credit 0/18, territory 1/33",
     ]
-    assert drawn[3].split() == ["B5/3", "a", ".", "A1", ".", ".", ".", "."]
-    assert drawn[10].split() == [".", ".", "b", ".", ".", ".", ".", "[b]"]
+    assert drawn[3].split() == list("abcdefgh")
+    assert drawn[4].split() == ["1", "B5/3", "a", ".", "A1", ".", ".", ".", "."]
+    assert drawn[11].split() == ["8", ".", ".", "b", ".", ".", ".", ".", "[b]"]
 
 
 def test_the_cells_of_the_last_decision_stand_out():
     table, last = Table(), ("move", (3, 3), (3, 5))
     table.play(("place", (3, 3), 2), last)
     drawn = text(table.spec, table.state, last)
-    assert ">a<" in drawn.splitlines()[6]
-    assert ">A2<" in drawn.splitlines()[8]
+    assert ">a<" in drawn.splitlines()[7]
+    assert ">A2<" in drawn.splitlines()[9]
     assert cells_of(("claim", (0, 0), 1)) == {(0, 0)}
     assert cells_of(("line", ((0, 0), (1, 0)))) == {(0, 0), (1, 0)}
     assert cells_of(("skip_capture",)) == cells_of(None) == set()
@@ -42,7 +43,8 @@ def test_a_hexagon_leans_and_shows_every_cell_once():
     table = Table(board="hex8")
     rows = text(table.spec, table.state).splitlines()[3:]
     assert [row.count(".") for row in rows] == [5, 6, 7, 8, 9, 8, 7, 6, 5]
-    middles = [(len(row) - len(row.lstrip()) + len(row)) / 2 for row in rows]
+    assert [row.split()[1] for row in rows] == [f"{a}-{b}" for a, b in zip("edcbaaaaa", "iiiiihgfe", strict=True)]
+    middles = [(row.index(".") + len(row)) / 2 for row in rows]
     assert max(middles) - min(middles) <= 1
 
 

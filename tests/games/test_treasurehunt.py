@@ -195,7 +195,8 @@ def test_rows_that_do_not_explore_ask_and_take_the_first_action_that_is_worth_mo
 
 def test_an_episode_is_drawn_as_text_and_as_an_animation_that_ends_with_its_returns():
     spec = games.load("treasurehunt", {"turns": 4})
-    states = replay(spec, np.full(spec.max_decisions, DOWN), 5).states
+    decisions, final = replay(spec, np.full(spec.max_decisions, DOWN), 5)
+    states = [*(decision.state for decision in decisions), final]
     lines = show.draw(spec, states[-1])
     picture = show.animate(spec, states[:: spec.players])
 
@@ -206,4 +207,4 @@ def test_an_episode_is_drawn_as_text_and_as_an_animation_that_ends_with_its_retu
     drawn = ElementTree.fromstring(picture)
     texts = [text.text for text in drawn.findall("{http://www.w3.org/2000/svg}text")]
     assert texts[-1] == lines[10]
-    assert "animate" not in show.svg(spec, states[0], None)
+    assert "animate" not in show.SHOW.svg(spec, states[0])

@@ -55,3 +55,9 @@ def holdem(tmp_path_factory) -> Path:
     solve(config, folder / "run")
     (folder / "run" / "config.toml").write_text(dump(config))
     return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def blob(tmp_path_factory) -> Path:
+    words = ["--game.name", "blob", "--option", "players=3", "--option", "cards=2"]
+    return train(tmp_path_factory.mktemp("runs") / "blob", "smoke.toml", NEURAL, *words)

@@ -1,7 +1,8 @@
 """Blob, an Oh Hell variant for 3 to 8 players: bid how many tricks you will take, and take exactly those.
 
 Modules: layout (the words of a position), turns (the rules), worlds (where unseen cards may be), encode (what
-a player sees), symmetry (suits exchanged), endings (the last tricks worked out), yardstick (a rule-based player).
+a player sees), symmetry (suits exchanged), endings (the last tricks worked out), yardstick (a rule-based player),
+show (for people).
 """
 
 from functools import partial
@@ -81,6 +82,7 @@ def spec(*, players: int, cards: int, whole: bool, dealer: int, trump: str) -> G
         symmetries=partial(symmetries, players),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.blob",
+        show_module="asyncplay.games.blob.show",
         value_scale=VALUE_SCALE,
         value_offset=-1.0,
         is_staged=whole,

@@ -4,7 +4,8 @@ This is the real game. An action is a fold, a call or an amount to raise to, so 
 played and stored; which few amounts a blueprint considers is its abstraction, and lies in solve/abstraction.
 
 Modules: layout (the words of a position), betting, dealing and payout (the rules), strength (what seven cards are
-worth), encode (what a player sees), canonical (hands and boards but for the names of suits).
+worth), encode (what a player sees), canonical (hands and boards but for the names of suits), show
+(for people).
 """
 
 import numpy as np
@@ -87,6 +88,7 @@ def spec(*, players: int, big_blind: int, small_blind: int, stack: int, stacks: 
         symmetries=lambda: no_symmetries(features, actions),
         kernels=KERNELS,
         entry_module=None,
+        show_module="asyncplay.games.holdem.show",
         value_scale=1.0 / max(sum(min(own, other) for other in chips) - own for own in chips),
     )
 

@@ -2,7 +2,8 @@
 
 Modules: boards (geometry), layout (the words of a position and the planes of actions), movement, lines, recovery and
 territory (what is legal and what it does), turns (the phases), endings (who wins), encode (what networks see),
-symmetry, yardstick (a one-ply player), decisions (actions and positions in the words of the rules), drawing.
+symmetry, yardstick (a one-ply player), decisions (actions and positions in the words of the rules), drawing
+and show (for people).
 """
 
 from functools import partial
@@ -14,14 +15,12 @@ from asyncplay.games.kernels import Kernels, kernel
 from asyncplay.games.options import By, GameOption
 from asyncplay.games.ringrift import layout
 from asyncplay.games.ringrift.boards import BOARDS, MOST_DIRECTIONS, MOST_SYMMETRIES, BoardGeometry, tables_of
-from asyncplay.games.ringrift.decisions import describe
-from asyncplay.games.ringrift.drawing import svg, text
 from asyncplay.games.ringrift.encode import board_plane, encode, feature_scale, key, n_globals, n_planes
 from asyncplay.games.ringrift.endings import REASONS, returns, why
 from asyncplay.games.ringrift.symmetry import symmetries, turn
 from asyncplay.games.ringrift.turns import legal, play, reset, to_move
 from asyncplay.games.ringrift.yardstick import advise, room_words
-from asyncplay.games.spec import GameSpec, Pictures
+from asyncplay.games.spec import GameSpec
 
 AUTO = "auto"
 MOST_RINGS, MOST_DECISIONS, MOST_ROUNDS = 200, 100_000, 100
@@ -120,11 +119,11 @@ def spec(
         symmetries=partial(symmetries, geometry, players),
         kernels=KERNELS,
         entry_module="asyncplay.search.entries.ringrift",
+        show_module="asyncplay.games.ringrift.show",
         room_words=room_words(n_cells, len(geometry.directions), state_words, max_legal),
         advise=advise,
         reasons=REASONS,
         why=why,
-        pictures=Pictures(describe, text, svg),
     )
 
 

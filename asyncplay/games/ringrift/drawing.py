@@ -2,9 +2,11 @@
 
 Players are A to D. As text a stack is its controller, its height and, if some of it lies under the cap, the cap's
 height: A5/2; a marker is a small letter, territory a letter in brackets, an empty cell a dot. Cells of the last
-decision stand between > and <.
+decision stand between > and <. Cells are named by a letter for x and a number for y, a1 being the first of the box;
+rows of hexagons begin with the letters of their first and last cell.
 """
 
+from collections.abc import Sequence
 from html import escape
 from math import cos, pi, sin
 
@@ -31,7 +33,8 @@ PHASE_NAMES = (
     "forced elimination",
     "over",
 )
-WIDE = 6  # characters of a cell
+COLUMNS = "abcdefghijklmnopqrstuvwxy"
+WIDE, EDGE = 6, 7  # characters of a cell, and before the first of a row
 SIZE = 40.0  # of a cell of an SVG, from side to side
 MARGIN, LINE = 12.0, 18.0
 
@@ -40,13 +43,21 @@ def text(spec: GameSpec, state: State, last: Decision | None = None) -> str:
     """A line about the position, one for each player, then the board row by row; hexagons lean by half a cell a row."""
     board, position, marked = board_of(spec), read(spec, state), cells_of(last)
     lines = headline(spec, state, position)
+    if not board.is_hexagonal:
+        lines.append(" " * EDGE + "".join(f"{COLUMNS[x]:^{WIDE}}" for x in range(board.width)).rstrip())
     for row in range(board.width):
         cells = [board.cell(row * board.width + column) for column in range(board.width)]
         inside = [cell for cell in cells if board.contains(cell)]
         indent = round(WIDE * (_place(board, inside[0])[0] - _left(board)))
-        drawn = (f">{_letters(position, cell)}<" if cell in marked else _letters(position, cell) for cell in inside)
-        lines.append(" " * indent + "".join(f"{word:^{WIDE}}" for word in drawn).rstrip())
+        drawn = (f">{letters(position, cell)}<" if cell in marked else letters(position, cell) for cell in inside)
+        ends = f" {cell_name(board, inside[0])[0]}-{cell_name(board, inside[-1])[0]}" if board.is_hexagonal else ""
+        label = f"{row + 1:>2}{ends}"
+        lines.append(f"{label:<{EDGE}}" + " " * indent + "".join(f"{word:^{WIDE}}" for word in drawn).rstrip())
     return "\n".join(lines)
+
+
+def cell_name(board: BoardGeometry, cell: Cell) -> str:
+    return f"{COLUMNS[cell[0] + board.radius]}{cell[1] + board.radius + 1}"
 
 
 def headline(spec: GameSpec, state: State, position: Position) -> list[str]:
@@ -74,10 +85,10 @@ def cells_of(decision: Decision | None) -> set[Cell]:
     return {part for part in decision[1:] if isinstance(part, tuple)}
 
 
-def svg(spec: GameSpec, state: State, last: Decision | None = None) -> str:
-    """A whole SVG file: the board with stacks as discs, the ring under the cap as their rim."""
+def svg(spec: GameSpec, state: State, last: Decision | None = None, notes: Sequence[str] = ()) -> str:
+    """A whole SVG file: the board with stacks as discs, the ring under the cap as their rim; notes above it."""
     board, position, marked = board_of(spec), read(spec, state), cells_of(last)
-    told = headline(spec, state, position)
+    told = [*headline(spec, state, position), *notes]
     places = {cell: _place(board, cell) for cell in board.cells().values()}
     left, top = _left(board), min(y for _, y in places.values())
     width = (max(x for x, _ in places.values()) - left + 1) * SIZE + 2 * MARGIN
@@ -113,7 +124,7 @@ def _stretch(board: BoardGeometry) -> float:
     return 0.866 if board.is_hexagonal else 1.0
 
 
-def _letters(position: Position, cell: Cell) -> str:
+def letters(position: Position, cell: Cell) -> str:
     if cell in position.stacks:
         rings = position.stacks[cell]
         cap = cap_height(rings)
@@ -137,6 +148,9 @@ def _cell(
     rim = 'stroke="black" stroke-width="2.5"' if is_marked else 'stroke="#a89f86" stroke-width="1"'
     parts = [f'<polygon points="{_outline(board, middle)}" {fill} {rim}/>']
     x, y = middle
+    if cell not in position.stacks:
+        style = 'font-size="8" text-anchor="middle" fill="#8a8270"'
+        parts.append(f'<text x="{x:.1f}" y="{y + 15:.1f}" {style}>{cell_name(board, cell)}</text>')
     if cell in position.markers:
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{COLOURS[position.markers[cell] - 1]}"/>')
     if cell in position.stacks:

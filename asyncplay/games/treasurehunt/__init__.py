@@ -11,11 +11,10 @@ import numpy as np
 
 from asyncplay.games.kernels import Kernels
 from asyncplay.games.options import GameOption
-from asyncplay.games.spec import GameSpec, Pictures, no_symmetries
+from asyncplay.games.spec import GameSpec, no_symmetries
 from asyncplay.games.treasurehunt import layout
 from asyncplay.games.treasurehunt.encode import DRAWS, determinize, encode, key
 from asyncplay.games.treasurehunt.rules import chance, legal, play, reset, returns, to_move
-from asyncplay.games.treasurehunt.show import action_name, episode_svg, svg, text
 
 OPTIONS = (
     GameOption("players", int, 5, "Agents on the grid.", within=(2, layout.MAX_PLAYERS)),
@@ -66,5 +65,5 @@ def spec(*, players: int, size: int, gem_rate: float, window: int, frames: int, 
         block_module="asyncplay.games.treasurehunt.block",
         value_scale=1.0 / (layout.GEM_REWARD * turns),
         room_words=layout.frame_words(window),
-        pictures=Pictures(action_name, text, svg, episode_svg),
+        show_module="asyncplay.games.treasurehunt.show",
     )

@@ -1,41 +1,100 @@
 """Treasurehunt for people: a position as text or SVG, an episode as an animated SVG."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
+from asyncplay.games.show import WIDTH, LastAction, Show, State, svg
 from asyncplay.games.spec import GameSpec
-from asyncplay.games.treasurehunt.layout import CELLS, EMPTY, GAINS, GEM, POSITION, SIZE, TURN, TURNS, WALL
-
-State = NDArray[np.int64]
+from asyncplay.games.treasurehunt.layout import CELLS, EMPTY, GAINS, GEM, POSITION, SIZE, TURN, TURNS, WALL, WINDOW
 
 ACTION_NAMES = ("up", "down", "left", "right")
-LETTERS = {EMPTY: ".", WALL: "#", GEM: "*"}
+COMPASS = ("north", "south", "west", "east")
+LETTERS, OTHER = {EMPTY: ".", WALL: "#", GEM: "*"}, "A"
 COLOURS = ("#d1495b", "#00798c", "#edae49", "#30638e", "#5b8c5a", "#8d5a97", "#e07a5f", "#3d405b")
 """Of the agents."""
 CELL, FOOT = 24, 28  # pixels
 TURN_S = 0.4  # that an animation shows a turn
 
 
-def action_name(spec: GameSpec, state: State, action: int) -> str:
-    return ACTION_NAMES[action]
+class TreasurehuntShow(Show):
+    """A viewer sees the window around its agent, as its network does, with A for other agents."""
+
+    def player_name(self, spec: GameSpec, state: State, player: int) -> str:
+        return f"agent {player}"
+
+    def name(self, spec: GameSpec, state: State, action: int) -> str:
+        return ACTION_NAMES[action]
+
+    def spellings(self, spec: GameSpec, state: State, action: int) -> Iterable[str]:
+        return ACTION_NAMES[action][0], COMPASS[action], COMPASS[action][0]
+
+    def describe(self, spec: GameSpec, state: State, viewer: int | None = None) -> list[str]:
+        if viewer is None:
+            cells = [
+                f"agent {agent} at row {row}, column {column}"
+                for agent, (row, column) in enumerate(_places(spec, state))
+            ]
+            gems = (f"{row},{column}" for row, column in np.argwhere(grid(spec, state) == GEM))
+            told = wrap(f"gems at {' '.join(gems) or 'no cell'}", WIDTH - 1, subsequent_indent="  ")
+            return [self.turn_line(spec, state), _caption(spec, state), *cells, *told]
+        seen, half = np.array(window(spec, state, viewer)), int(spec.rules[WINDOW]) // 2
+        lines = [self.turn_line(spec, state), _own_caption(spec, state, viewer)]
+        for letter, what in ((LETTERS[GEM], "gem"), (OTHER, "agent"), (LETTERS[WALL], "wall")):
+            ways = [_way(int(row), int(column)) for row, column in np.argwhere(seen == letter) - half]
+            lines += wrap(f"{what}: {', '.join(ways) or 'none'}", WIDTH - 1, subsequent_indent="  ")
+        return lines
+
+    def told(self, spec: GameSpec, viewer: int | None, last: LastAction) -> str | None:
+        """A viewer knows what its own agent did."""
+        return super().told(spec, viewer, last) if viewer in (None, last.player) else None
+
+    def text(self, spec: GameSpec, state: State, viewer: int | None = None, last: LastAction | None = None) -> str:
+        if viewer is None:
+            return "\n".join([*draw(spec, state), *self.last_line(spec, viewer, last)])
+        rows = [" ".join(row) for row in window(spec, state, viewer)]
+        head = [self.turn_line(spec, state), _own_caption(spec, state, viewer)]
+        return "\n".join([*head, *rows, *self.last_line(spec, viewer, last)])
+
+    def svg(self, spec: GameSpec, state: State, viewer: int | None = None, last: LastAction | None = None) -> str:
+        if viewer is None:
+            return animate(spec, [state], self.last_line(spec, viewer, last))
+        head = [_own_caption(spec, state, viewer), *self.last_line(spec, viewer, last)]
+        rows, top = window(spec, state, viewer), svg.LINE * (len(head) + 0.5)
+        parts, fills = svg.written(head), {LETTERS[WALL]: "#555", LETTERS[GEM]: "#2a9d8f", LETTERS[EMPTY]: "#fff"}
+        for y, row in enumerate(rows):
+            for x, letter in enumerate(row):
+                place = f'x="{svg.MARGIN + x * CELL}" y="{top + y * CELL:.0f}" width="{CELL}" height="{CELL}"'
+                parts.append(f'<rect {place} fill="{fills.get(letter, "#edae49")}" stroke="#ccc"/>')
+                if letter not in (LETTERS[EMPTY], LETTERS[WALL]):
+                    parts.append(svg.label(svg.MARGIN + x * CELL + 8, top + y * CELL + 17, letter))
+        return svg.document(280, top + len(rows) * CELL + svg.MARGIN, parts)
+
+    def animation(self, spec: GameSpec, states: Sequence[State]) -> str | None:
+        """One picture a turn."""
+        return animate(spec, states[:: spec.players])
 
 
-def text(spec: GameSpec, state: State, last: str | None) -> str:
-    """Lines of ``draw``."""
-    return "\n".join(draw(spec, state))
+def window(spec: GameSpec, state: State, viewer: int) -> list[list[str]]:
+    """The letters that an agent sees around it, its own number in the middle."""
+    size, half = int(spec.rules[SIZE]), int(spec.rules[WINDOW]) // 2
+    here_row, here_column = _places(spec, state)[viewer]
+    codes = np.full((size + 2 * half, size + 2 * half), WALL)
+    codes[half : half + size, half : half + size] = grid(spec, state)
+    seen = codes[here_row : here_row + 2 * half + 1, here_column : here_column + 2 * half + 1]
+    letters = [[LETTERS.get(int(code), OTHER) for code in row] for row in seen]
+    letters[half][half] = str(viewer)
+    return letters
 
 
-def svg(spec: GameSpec, state: State, last: str | None) -> str:
-    """A picture of a position."""
-    return animate(spec, [state])
-
-
-def episode_svg(spec: GameSpec, states: Sequence[State]) -> str:
-    """One picture a turn."""
-    return animate(spec, states[:: spec.players])
+def _way(row: int, column: int) -> str:
+    """From the middle of a window."""
+    down = [f"{abs(row)} {'down' if row > 0 else 'up'}"] if row else []
+    across = [f"{abs(column)} {'right' if column > 0 else 'left'}"] if column else []
+    return " ".join(down + across)
 
 
 def grid(spec: GameSpec, state: State) -> NDArray[np.int64]:
@@ -52,16 +111,12 @@ def draw(spec: GameSpec, state: State) -> list[str]:
     return [*("".join(row) for row in letters), _caption(spec, state)]
 
 
-def animate(spec: GameSpec, states: Sequence[State]) -> str:
-    """A picture that shows one position after another, for ever."""
+def animate(spec: GameSpec, states: Sequence[State], notes: Sequence[str] = ()) -> str:
+    """A picture that shows one position after another, for ever, with notes below it."""
     size = int(spec.rules[SIZE])
     seconds, width = TURN_S * len(states), size * CELL
     grids = np.stack([grid(spec, state) for state in states])
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{width + FOOT}" '
-        f'viewBox="0 0 {width} {width + FOOT}" font-family="sans-serif">',
-        f'<rect width="{width}" height="{width + FOOT}" fill="#fff"/>',
-    ]
+    parts = []
     for row, column in np.argwhere(grids[0] == WALL):
         parts.append(f'<rect x="{column * CELL}" y="{row * CELL}" width="{CELL}" height="{CELL}" fill="#555"/>')
     for row, column in np.argwhere((grids == GEM).any(axis=0)):
@@ -79,7 +134,8 @@ def animate(spec: GameSpec, states: Sequence[State]) -> str:
         shown = [int(number == other) for other in range(len(states))]
         text, style = escape(_caption(spec, state)), f'x="6" y="{width + 18}" font-size="11" opacity="{shown[0]}"'
         parts.append(f"<text {style}>{text}{_timed('opacity', shown, seconds)}</text>")
-    return "\n".join([*parts, "</svg>", ""])
+    parts += svg.written(notes, width + FOOT)
+    return svg.document(width, width + FOOT + svg.LINE * len(notes), parts)
 
 
 def _agent(agent: int, rows: Sequence[int], columns: Sequence[int], seconds: float) -> str:
@@ -107,6 +163,13 @@ def _places(spec: GameSpec, state: State) -> list[tuple[int, int]]:
     return [(cell // size, cell % size) for cell in cells]
 
 
+def _own_caption(spec: GameSpec, state: State, viewer: int) -> str:
+    return f"turn {state[TURN] + 1} of {spec.rules[TURNS]}: you are agent {viewer} and have {state[GAINS + viewer]}"
+
+
 def _caption(spec: GameSpec, state: State) -> str:
     gains = state[GAINS : GAINS + spec.players].tolist()
     return f"turn {state[TURN] + 1} of {spec.rules[TURNS]}: {' '.join(map(str, gains))} = {sum(gains)}"
+
+
+SHOW = TreasurehuntShow()
