@@ -22,6 +22,7 @@ ROOMS: dict[str, set[str]] = {
     "games": set(),
     "search": {"games", "config"},
     "solve": {"games", "config"},
+    "starter": {"search", "games"},
     "agents": {"search", "games"},
     "worker": {"wire"},
     "pools": {"wire"},
