@@ -89,5 +89,5 @@ def _find(top: str) -> ModuleSpec | None:
 
 @cache
 def _stamps(top: str) -> frozenset[str]:
-    files = (path for folder in _folders(top) for path in folder.rglob("*.py"))
+    files = (path for folder in _folders(top) for path in folder.rglob("*.py") if path.is_file())  # no dangling links
     return frozenset(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
