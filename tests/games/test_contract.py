@@ -1,10 +1,14 @@
 """Every game keeps the contract."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from games import blob_twin, meadow, pig
 
 from asyncplay import games
 from asyncplay.games.contract import CHECKS, check_symmetries_commute_with_play_and_encode
+from asyncplay.games.spec import GameSpec
 from asyncplay.starter.package import rules as starter
 
 SPECS = {name: games.load(name) for name in games.NAMES} | {
@@ -36,3 +40,25 @@ def test_the_contract_holds(name, check):
         check(spec, blob_twin.turned)
     else:
         check(spec)
+
+
+SPOILT = {
+    "a game of more decisions than max_decisions": {"max_decisions": 5},
+    "a legal action that is not below actions": {"actions": 8},
+    "scaled returns beyond -1 .. 1": {"value_scale": 2.0},
+    "planes and features do not agree": {"planes": (3, 3, 3)},
+    "a feature beyond 1.5, or not written": {"features": 19},
+    "encode has the signature": {"feature_dtype": np.float32},
+}
+
+
+def check_all(spec: GameSpec) -> None:
+    for check in CHECKS:
+        check(spec)
+
+
+@pytest.mark.parametrize("words", SPOILT)
+def test_a_game_that_breaks_the_contract_is_told_how(words):
+    """Most of all for the authors of other packages, whose tests these checks are."""
+    with pytest.raises(AssertionError, match=f"^{words}"):
+        check_all(replace(SPECS["tictactoe"], **SPOILT[words]))
