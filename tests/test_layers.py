@@ -23,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "search": {"games", "config"},
     "solve": {"games", "config"},
     "agents": {"search", "solve", "games", "config"},
+    "starter": {"search", "games"},
     "worker": {"wire"},
     "pools": {"wire"},
     "data": {"config"},

@@ -5,6 +5,8 @@ as links; so nothing is fetched, and an import that the wheel does not declare f
 """
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,8 +17,10 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from test_docs import pasted
 
 import asyncplay
+from asyncplay.games.contract import CHECKS
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -86,12 +90,17 @@ def environment(wheel, tmp_path_factory):
     pip("--python", folder / "bin" / "python", "install", "--no-deps", "--no-index", wheel, folder=folder)
     place = Path(run(folder / "bin" / "python", "-c", WHERE, folder=folder).strip())
     (installed,) = metadata.distributions(path=[str(place)])
-    for name in needed(installed.requires or []):
+    lend(place, installed.requires or [])
+    return folder
+
+
+def lend(place: Path, lines: list[str]) -> None:
+    """Link what the requirements name, and all that they need, into a folder of libraries."""
+    for name in needed(lines):
         tops = {path.parts[0] for path in metadata.files(name) or ()} - {"..", "__pycache__"}
         for top in tops:
             if not (place / top).exists():
                 (place / top).symlink_to(LIBRARIES / top)
-    return folder
 
 
 def test_a_wheel_has_the_configurations_as_people_edit_them(wheel):
@@ -101,7 +110,7 @@ def test_a_wheel_has_the_configurations_as_people_edit_them(wheel):
         configs = {name.removeprefix("asyncplay/configs/"): archive.read(name) for name in names if "/configs/" in name}
     assert configs == {path.name: path.read_bytes() for path in (ROOT / "configs").iterdir()}
 
-    package = [path for path in (ROOT / "asyncplay").rglob("*") if path.suffix in (".py", ".cc", ".typed")]
+    package = [path for path in (ROOT / "asyncplay").rglob("*") if path.suffix in (".py", ".cc", ".in", ".typed")]
     here = {str(path.relative_to(ROOT)) for path in package} | {f"asyncplay/configs/{name}" for name in configs}
     assert names == here
     assert {"asyncplay/py.typed", "asyncplay/agents/ismcts.cc"} <= names
@@ -153,3 +162,26 @@ def test_an_installed_wheel_runs_its_first_commands_in_an_empty_folder(environme
     assert "tensorboard" not in said.lower()
     assert len(list(tmp_path.glob("runs/blob-*/tensorboard/events.*"))) == 1
     assert "kernels" in run(command, "doctor", folder=tmp_path)
+
+
+@pytest.mark.timeout(900)
+def test_a_package_made_by_games_new_passes_its_tests_and_trains(environment, tmp_path):
+    """The commands of docs/add-a-game.md in order; of pip and pytest, those around the tests. It is the last test here,
+    as it lends the environment more than the wheel needs."""
+    python = environment / "bin" / "python"
+    lend(Path(run(python, "-c", WHERE, folder=tmp_path).strip()), ["pytest", "setuptools"])
+    offline = ("--no-deps", "--no-index", "--no-build-isolation")
+    said = {}
+    for line in pasted(ROOT / "docs" / "add-a-game.md"):
+        program, *words = shlex.split(line)
+        if program == "pip":
+            said[line] = pip("--python", python, *words, *offline, folder=tmp_path)
+        elif program == "pytest":
+            said[line] = run(python, "-m", "pytest", *words, folder=tmp_path)
+        else:
+            short = {"train": ["--headless", "--games", "40"], "eval": ["--games", "8", "--simulations", "4"]}
+            said[line] = run(environment / "bin" / program, *words, *short.get(words[0], []), folder=tmp_path)
+    assert f" {3 * len(CHECKS) + 3} passed" in said["pytest my_game"]
+    assert re.search(r"package +my_game 0\.1\.0", said["asyncplay games my_game"])
+    assert "done 40 in" in said["asyncplay train my_game/my_game.toml"]
+    assert "against random" in said["asyncplay eval"]

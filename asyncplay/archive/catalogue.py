@@ -5,14 +5,23 @@ from typing import Any
 
 from asyncplay import games
 from asyncplay.archive.table import aligned
+from asyncplay.errors import AsyncplayError
 from asyncplay.games.options import GameOption, Value, as_text, check, settle
 
-LISTED = ("game", "players", "actions", "features", "longest", "hidden")
+LISTED = ("game", "players", "actions", "features", "longest", "hidden", "package")
 
 
-def catalogue() -> list[dict[str, Any]]:
-    """One entry for each game, with its default options; nothing is compiled."""
-    return [describe(name) for name in games.NAMES]
+def catalogue() -> tuple[list[dict[str, Any]], list[str]]:
+    """One entry for each game, with its default options, and a line for each game of another package that cannot be
+    loaded; nothing is compiled."""
+    names, complaints = games.foreign_names()
+    entries = [describe(name) for name in games.NAMES]
+    for name in names:
+        try:
+            entries.append(describe(name))
+        except AsyncplayError as error:
+            complaints = [*complaints, str(error)]
+    return entries, complaints
 
 
 def describe(name: str, words: Sequence[str] = ()) -> dict[str, Any]:
@@ -27,6 +36,7 @@ def describe(name: str, words: Sequence[str] = ()) -> dict[str, Any]:
         "symmetries": spec.n_symmetries,
         "longest": spec.max_decisions,
         "hidden": spec.is_hidden,
+        "package": games.package_of(name),
         "options": [_describe_option(option, chosen) for option in games.declared(name)],
     }
 

@@ -8,14 +8,13 @@ the search are. ``Blocked`` is what plays them, whether they are kernels or, slo
 block; ``slots`` int64[n] says which of them a call is about.
 """
 
-from importlib import import_module
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64, void
 from numpy.typing import NDArray
 
-from asyncplay import rng
+from asyncplay import games, rng
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import Kernel, Progress, body, kernel, ready, warm_up
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, ROOM, RULES, GameSpec
@@ -180,7 +179,7 @@ def declared(spec: GameSpec) -> BlockKernels:
     """A game's kernels as they are; AsyncplayError if it has none."""
     if spec.block_module is None:
         raise AsyncplayError(f"{spec.name} has no rewards on the way to learn from; treasurehunt has")
-    module = import_module(spec.block_module)
+    module = games.import_part(spec.name, spec.block_module, BlockKernels._fields)
     return BlockKernels(module.begin, module.look, module.step)
 
 

@@ -7,6 +7,7 @@ carries the SHA-256 of its content: a file that does not agree with it is compil
 
 import atexit
 import hashlib
+import inspect
 import os
 import pickle
 import shutil
@@ -24,6 +25,7 @@ from numba.core import config as numba_config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from asyncplay.errors import AsyncplayError
+from asyncplay.games import sources
 
 KEPT_FOLDERS = 16
 SEAL_BYTES = hashlib.sha256().digest_size
@@ -120,7 +122,10 @@ class KernelCache(FunctionCache):
             super().__init__(function)
         finally:
             config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
-        self._cache_file = SealedFiles(self._cache_path, self._impl.filename_base, self._cache_file._source_stamp)
+        stamp = self._cache_file._source_stamp
+        if function.__module__.partition(".")[0] != "asyncplay":  # ours are in the folder's name
+            stamp = (stamp, sources.hash_of(function.__module__, inspect.getfile(function)))
+        self._cache_file = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
@@ -130,7 +135,8 @@ class KernelCache(FunctionCache):
 
 
 class SealedFiles(IndexDataCacheFile):
-    """The index and the data of one kernel; the index carries the stamp of its source."""
+    """The index and the data of one kernel; the index carries the stamp of its source, of a kernel of another package
+    also the hash of all sources that it depends on: where they differ it is compiled anew."""
 
     def _load_index(self) -> Any:
         try:
@@ -180,13 +186,13 @@ def is_damaged(file: Path) -> bool:
 
 
 def source_hash() -> str:
-    """A hash over the sources of games/, search/, solve/ and what they take constants and helpers from, names included.
+    """A hash over the sources of the rooms with kernels and what they take constants and helpers from, names included.
 
     numba's version is in it: no version can be trusted to unpickle what another one wrote.
     """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(numba.__version__.encode())
-    rooms = (path for room in ("games", "search", "solve") for path in root.glob(f"{room}/**/*.py"))
+    rooms = (path for room in ("games", "search", "solve", "starter") for path in root.glob(f"{room}/**/*.py"))
     for path in sorted([*rooms, root / "rng.py", root / "payloads.py"]):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

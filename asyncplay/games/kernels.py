@@ -103,11 +103,16 @@ class Kernels:
 
 
 class KernelsType(types.Dummy):
-    """The numba type of one ``Kernels`` object; it holds the object itself, so a call needs no pointer."""
+    """The numba type of one ``Kernels`` object; it holds the object itself, so a call needs no pointer.
+
+    numba takes types with the same name for one: the name has the modules of the kernels, as two packages may have
+    games of the same name.
+    """
 
     def __init__(self, kernels: Kernels) -> None:
         self.kernels = kernels
-        super().__init__(f"Kernels({kernels.name})")
+        modules = sorted({dispatcher.py_func.__module__ for dispatcher in kernels.all()})
+        super().__init__(f"Kernels({kernels.name} of {', '.join(modules)})")
 
 
 @typeof_impl.register(Kernels)

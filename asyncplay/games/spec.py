@@ -43,6 +43,10 @@ advise        what a rule-based player would do for the seat to move; a yardstic
 why           of a finished game: which of its ``reasons`` ended it
 ============  ===============================================================================
 
+The search is compiled for a game by its ``entry_module``, any module that can be imported: ours lie in
+search/entries, that of a game of another package in that package. It has the kernels ``select``, ``advance``,
+``rebuild`` and ``roll_out``, three lines each; ``block_module`` is its like for environments, see block.py.
+
 Seats run 0 .. P-1; the seat left of s is s+1 (mod P). Whatever depends on seats is ordered from
 the viewer: entry k belongs to seat (viewer + k) mod P.
 """
@@ -163,6 +167,23 @@ class GameSpec:
 def no_ending(rules, state, most, rooms, values):
     """No position of this game is worked out."""
     return 0
+
+
+def signature_flaw(spec: GameSpec) -> str | None:
+    """Which kernel of a game is none, or has another signature than its place in the contract; None if none."""
+    if not isinstance(spec.kernels, Kernels):
+        return f"its kernels are {type(spec.kernels).__name__}, wanted is Kernels"
+    encode = ENCODE_BYTES if spec.feature_dtype is np.uint8 else ENCODE_FLOATS
+    signatures = {"reset": RESET, "legal": LEGAL, "play": PLAY, "chance": CHANCE, "to_move": TO_MOVE}
+    signatures |= {"returns": RETURNS, "encode": encode, "key": KEY, "determinize": DETERMINIZE, "outcomes": OUTCOMES}
+    signatures |= {"happen": HAPPEN, "ending": ENDING, "turn": TURN, "advise": ADVISE, "why": WHY}
+    for name, signature in signatures.items():
+        dispatcher = getattr(spec.kernels if hasattr(spec.kernels, name) else spec, name)
+        declared = getattr(dispatcher, "contract", None)
+        if dispatcher is not None and declared != signature:
+            what = "is no kernel" if declared is None else f"has the signature {declared}"
+            return f"{name} {what}, wanted is {signature}"
+    return None
 
 
 def end_reason(spec: GameSpec, state: NDArray[np.int64]) -> str:

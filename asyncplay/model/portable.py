@@ -12,9 +12,9 @@ from asyncplay.model import nets, onnx_graph
 from asyncplay.model.backends.onnx_backend import make_session, run
 from asyncplay.model.backends.torch_backend import TorchBackend
 from asyncplay.model.nets import Weights
-from asyncplay.priors import legal_priors
 from asyncplay.model.shape import NetShape
 from asyncplay.payloads import Positions
+from asyncplay.priors import legal_priors
 
 AGREEMENT = 1e-4  # of priors and values, between a file and the network it was made of
 

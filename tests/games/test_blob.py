@@ -4,11 +4,11 @@ import numpy as np
 import pyspiel
 import pytest
 from games.blob_twin import CLUBS, DIAMONDS, HEARTS, NO_TRUMP, SPADES, Round, number, round_of, word_of
-from games.contract import Desk
 
 from asyncplay import games, rng
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.blob import layout, round_sizes
+from asyncplay.games.contract import GuardedGame
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 
 TABLES = [
@@ -76,7 +76,7 @@ def test_the_dealer_must_not_make_the_bids_add_up():
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table['players']} players")
 def test_random_play_agrees_with_the_twin(table, whole):
     """Mover, legal actions, what every seat sees at every moment, what the yardstick advises, points."""
-    desk = Desk(games.load("blob", table | {"whole": whole}))
+    desk = GuardedGame(games.load("blob", table | {"whole": whole}))
     for seed in range(1 if whole else 4):
         choices, points = rng.stream(seed, 1), np.zeros(table["players"])
         desk.reset(seed)
@@ -89,7 +89,7 @@ def test_random_play_agrees_with_the_twin(table, whole):
         np.testing.assert_array_equal(desk.returns(), points)
 
 
-def play_round(desk: Desk, twin: Round, choices: np.ndarray) -> None:
+def play_round(desk: GuardedGame, twin: Round, choices: np.ndarray) -> None:
     kernels = desk.spec.kernels
     while (mover := twin.mover()) is not None:
         assert kernels.to_move(desk.rules, desk.state) == mover
@@ -102,7 +102,7 @@ def play_round(desk: Desk, twin: Round, choices: np.ndarray) -> None:
     compare_views(desk, twin)
 
 
-def compare_views(desk: Desk, twin: Round) -> None:
+def compare_views(desk: GuardedGame, twin: Round) -> None:
     for viewer in range(twin.players):
         np.testing.assert_allclose(desk.encode(viewer), twin.encode(viewer), rtol=0, atol=1e-6)
 
@@ -111,7 +111,7 @@ def test_a_game_of_five_from_seven_cards_has_eighteen_rounds():
     """And trump goes round by the number of the round, the dealer by the seat."""
     spec = games.load("blob", {"players": 5, "cards": 7, "whole": True})
     assert round_sizes(5, 7) == [7, 6, 5, 4, 3, 2, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 7]
-    desk, seen = Desk(spec), []
+    desk, seen = GuardedGame(spec), []
     desk.reset(3)
     while spec.kernels.to_move(spec.rules, desk.state) != GAME_OVER:
         if spec.kernels.to_move(spec.rules, desk.state) == CHANCE_TURN:
@@ -161,7 +161,7 @@ def test_tricks_agree_with_open_spiel(players):
     theirs_game = pyspiel.load_game(f"oh_hell(players={players},num_tricks_fixed=5)")
     for seed in range(40):
         choices, theirs = rng.stream(seed, players), theirs_game.new_initial_state()
-        ours = Desk(games.load("blob", {"players": players, "cards": 5}))
+        ours = GuardedGame(games.load("blob", {"players": players, "cards": 5}))
         ours.reset(seed)
         ours.settle()
         ours.state[layout.TRUMP] = ours.state[layout.TRUMP] % NO_TRUMP
@@ -186,7 +186,7 @@ def to_theirs(action: int, *, is_bid: bool) -> int:
     return 52 + action if is_bid else rank * 4 + {CLUBS: 0, DIAMONDS: 1, SPADES: 2, HEARTS: 3}[suit]
 
 
-def deal_the_same(ours: Desk, theirs: pyspiel.State) -> None:
+def deal_the_same(ours: GuardedGame, theirs: pyspiel.State) -> None:
     players, state = ours.spec.players, ours.state
     theirs.apply_action(int(state[layout.SIZE]))
     theirs.apply_action(int(state[layout.DEALER]))

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 from games.blob_twin import DECK, Round, cards_in, count_worlds, number, round_of, unseen, word_of
-from games.contract import Desk
 
 from asyncplay import games, rng
 from asyncplay.games.blob import layout
+from asyncplay.games.contract import GuardedGame
 from asyncplay.games.spec import GAME_OVER, GameSpec
 
 Deal = tuple[int, ...]  # the other hands as bit sets, by seat
@@ -101,7 +101,7 @@ def test_small_positions_with_two_bound_opponents_are_drawn_evenly(options):
 
 def positions(options: dict[str, int]):
     """The positions of random rounds, beside their twins."""
-    desk = Desk(games.load("blob", options))
+    desk = GuardedGame(games.load("blob", options))
     for seed in range(3000):
         choices = rng.stream(seed, 1)
         desk.reset(seed)

@@ -3,9 +3,9 @@
 import numpy as np
 import pyspiel
 import pytest
-from games.contract import Desk
 
 from asyncplay import games, rng
+from asyncplay.games.contract import GuardedGame
 from asyncplay.games.spec import GAME_OVER, GameSpec
 
 OPEN_SPIEL_NAMES = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}
@@ -78,7 +78,7 @@ def test_connect_four_has_its_published_number_of_positions():
 @pytest.mark.parametrize("name", OPEN_SPIEL_NAMES)
 def test_random_play_agrees_with_open_spiel(name):
     """Same player, same legal actions, same stones after every move, same returns at the end."""
-    game, desk = pyspiel.load_game(OPEN_SPIEL_NAMES[name]), Desk(games.load(name))
+    game, desk = pyspiel.load_game(OPEN_SPIEL_NAMES[name]), GuardedGame(games.load(name))
     for seed in range(200):
         choices, theirs = rng.stream(seed), game.new_initial_state()
         desk.reset(seed)

@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from games.contract import CHECKS, Played, random_game
 
 from asyncplay import games
+from asyncplay.games.contract import CHECKS, RandomGame, random_game
 from asyncplay.games.ringrift import decisions, layout
 from asyncplay.games.ringrift.decisions import Position
 from asyncplay.games.spec import GameSpec, end_reason
@@ -26,8 +26,8 @@ def measure(position: Position) -> tuple[int, int]:
     return total, total + len(position.collapsed)
 
 
-def positions_of(spec: GameSpec, game: Played) -> list[Position]:
-    return [decisions.read(spec, moment.state) for moment in game.moments]
+def positions_of(spec: GameSpec, game: RandomGame) -> list[Position]:
+    return [decisions.read(spec, moment.state) for moment in game.decisions]
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -50,7 +50,7 @@ def test_no_position_repeats(name):
     spec = SPECS[name]
     for seed in range(4):
         game = random_game(spec, seed)
-        states = np.array([moment.state for moment in game.moments])
+        states = np.array([moment.state for moment in game.decisions])
         states[:, [layout.DECISIONS, layout.TURNS]] = 0
         assert len({state.tobytes() for state in states}) == len(states)
 

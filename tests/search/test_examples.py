@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from games import pig
-from games.contract import Desk
 from search.drive import play_all, policies
 
 from asyncplay import games
+from asyncplay.games.contract import GuardedGame
 from asyncplay.search.group import Group, make_settings
 
 SPECS = {
@@ -23,7 +23,7 @@ def test_rows_are_the_searched_decisions(name):
     group = Group(spec, make_settings(spec, simulations=12), 2)
     records, _ = play_all(group, [7, 8, 9])
     for record in records:
-        examples, desk, row = group.examples(record), Desk(spec), 0
+        examples, desk, row = group.examples(record), GuardedGame(spec), 0
         desk.reset(record.seed)
         for decision, (action, visits) in enumerate(zip(record.actions, policies(record), strict=True)):
             player = desk.settle()
@@ -47,7 +47,7 @@ def test_rows_of_a_staged_game_are_worth_what_their_round_brought():
     spec = games.load("blob", {"players": 3, "cards": 2, "whole": True})
     group = Group(spec, make_settings(spec, simulations=8, worlds=2), 2)
     (record,), _ = play_all(group, [5])
-    examples, desk, rounds = group.examples(record), Desk(spec), []
+    examples, desk, rounds = group.examples(record), GuardedGame(spec), []
     desk.reset(record.seed)
     points, seen = np.zeros(3), {}
     for decision, action in enumerate(record.actions):

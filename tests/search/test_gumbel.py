@@ -5,12 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 from games import pig
-from games.contract import Desk
 from search.drive import check_twin, order, play_all, policies, roomy_group, think
 from search.gumbel_twin import GumbelTwin
 from search.twin import Network, even_network, network
 
 from asyncplay import games
+from asyncplay.games.contract import GuardedGame
 from asyncplay.search.group import Group, make_settings, make_sizes
 
 TICTACTOE, BLOB = games.load("tictactoe"), games.load("blob", {"players": 4, "cards": 3})
@@ -145,7 +145,7 @@ def test_without_an_opinion_on_values_the_priors_are_learned():
 
 def true_values(opinion: Network) -> tuple[np.ndarray, np.ndarray]:
     """The priors of the empty board, and what each cell is worth to the first player in the network's eyes."""
-    desk = Desk(TICTACTOE)
+    desk = GuardedGame(TICTACTOE)
     desk.reset(1)
     priors, values = opinion(desk.encode(0), desk.legal(), 2)[0], np.zeros(9)
     for cell in range(9):
@@ -195,7 +195,7 @@ def test_a_win_in_one_is_never_missed():
     records, _ = play_all(Group(TICTACTOE, settings, 16), list(range(100)), even_network)
     n_chances = 0
     for record in records:
-        desk = Desk(TICTACTOE)
+        desk = GuardedGame(TICTACTOE)
         desk.reset(record.seed)
         for decision, action in enumerate(record.actions):
             if any(wins(record.actions[:decision], cell) for cell in desk.legal()):
@@ -207,7 +207,7 @@ def test_a_win_in_one_is_never_missed():
 
 def wins(actions: np.ndarray, last: int) -> bool:
     """Whether these actions and a last one end the game with a line."""
-    desk = Desk(TICTACTOE)
+    desk = GuardedGame(TICTACTOE)
     desk.reset(1)
     for action in [*actions, last]:
         desk.play(int(action))

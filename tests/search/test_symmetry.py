@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from games.contract import random_game
 
 from asyncplay import games
 from asyncplay.data.replay import augment
 from asyncplay.games.blob import layout
+from asyncplay.games.contract import random_game
 from asyncplay.payloads import Examples, offsets_of
 from asyncplay.search.symmetry import turn_by_kernel, turn_checker
 
@@ -15,7 +15,7 @@ BLOB = games.load("blob").showing(hidden=False)
 
 def examples(n_games: int) -> Examples:
     """Every decision of random rounds."""
-    moments = [moment for seed in range(n_games) for moment in random_game(BLOB, seed).moments]
+    moments = [moment for seed in range(n_games) for moment in random_game(BLOB, seed).decisions]
     n, legal = len(moments), [moment.legal for moment in moments]
     targets = np.arange(sum(map(len, legal)), dtype=np.float32)
     return Examples(
@@ -50,7 +50,7 @@ def test_turned_examples_are_those_of_the_kernel_called_action_by_action():
 
 def test_bids_stay_and_cards_turn():
     """All 24 symmetries: the spade 2 becomes the 2 of the suit that spades become; a bid of 0 stays one."""
-    state = random_game(BLOB, 0).moments[0].state
+    state = random_game(BLOB, 0).decisions[0].state
     bids = {turn(state, 0, y) for y in range(24)}
     state[layout.PHASE] = layout.PLAYING
     cards = [turn(state, 0, y) for y in range(24)]

@@ -1,8 +1,11 @@
-"""The searches compiled for each game: a module a game, three lines a kernel."""
+"""The searches compiled for each game: a module a game, three lines a kernel.
 
-from importlib import import_module
+That of a game of another package lies in that package, where the game's ``entry_module`` says.
+"""
+
 from typing import NamedTuple
 
+from asyncplay import games
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import Kernel, Progress, ready, warm_up
 from asyncplay.games.spec import GameSpec
@@ -47,7 +50,7 @@ def declared(spec: GameSpec) -> Entry:
         else:
             cure = "it is solved by table, by --solve.method external"
         raise AsyncplayError(f"{spec.name} has no tree search: {cure}")
-    module = import_module(spec.entry_module)
+    module = games.import_part(spec.name, spec.entry_module, ("select", "advance", "rebuild"))
     turns = (getattr(module, name, None) for name in ("turn_rows", "check_turns"))
     return Entry(module.select, module.advance, module.rebuild, puct.backup, *turns)
 
@@ -56,4 +59,4 @@ def load_rollouts(spec: GameSpec) -> Kernel:
     """Return a game's plain MCTS, compiled or fetched from the disk; searches with a network do not need it."""
     if spec.entry_module is None:
         raise AsyncplayError(f"{spec.name} has no tree search, and so no plain MCTS")
-    return ready(import_module(spec.entry_module).roll_out)
+    return ready(games.import_part(spec.name, spec.entry_module, ("roll_out",)).roll_out)

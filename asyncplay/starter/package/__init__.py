@@ -1,0 +1,1 @@
+"""A game for asyncplay: its rules, and the search compiled for it."""
