@@ -21,7 +21,8 @@ from asyncplay.games.spec import GameSpec
 from asyncplay.methods.selfplay.messages import MatchSpec
 from asyncplay.methods.selfplay.worker import ask_message, game_message, load_game
 from asyncplay.search import layout
-from asyncplay.search.group import Group, kernel_settings
+from asyncplay.search.group import kernel_settings
+from asyncplay.search.groups import AnyGroup, make_group
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message
 from asyncplay.worker.core import Step
@@ -33,7 +34,7 @@ OPENING_STREAM = 7
 class Side:
     """One agent's view of all games under way."""
 
-    group: Group
+    group: AnyGroup
     model: int
     is_waiting: bool = False
 
@@ -140,15 +141,15 @@ class MatchPlayer:
     def _note(self, slot: int, board: Board) -> None:
         """Write down what the side furthest ahead has played."""
         for side in self._sides:
-            played = _actions(side.group, slot)
+            played = side.group.actions(slot)
             board.actions += played[len(board.actions) :].tolist()
 
     def _force(self, side: Side, slot: int, board: Board) -> bool:
         """Give a side that waits in ``slot`` the decision it waits for, if there is one."""
         group = side.group
-        if group.memory.games.slots["status"][slot] != layout.OUTSIDE and not self._is_opening(group, slot, board):
+        if group.status(slot) != layout.OUTSIDE and not self._is_opening(group, slot, board):
             return False
-        done = len(_actions(group, slot))
+        done = len(group.actions(slot))
         if done < len(board.actions):
             action = board.actions[done]
         elif done < board.opening:
@@ -163,9 +164,8 @@ class MatchPlayer:
         group.force(np.array([slot], np.int32), np.array([action], np.int32))
         return True
 
-    def _is_opening(self, group: Group, slot: int, board: Board) -> bool:
-        is_thinking = group.memory.games.slots["status"][slot] == layout.THINKING
-        return bool(is_thinking) and len(_actions(group, slot)) < board.opening
+    def _is_opening(self, group: AnyGroup, slot: int, board: Board) -> bool:
+        return group.status(slot) == layout.THINKING and len(group.actions(slot)) < board.opening
 
     def _finish(self, slot: int) -> Message:
         board = self._boards.pop(slot)
@@ -192,15 +192,8 @@ class MatchPlayer:
         return messages
 
 
-def _group(game: GameSpec, text: str, n_games: int) -> Group:
-    return Group(game, kernel_settings(game, SearchSettings(**json.loads(text)), is_match=True), n_games)
-
-
-def _actions(group: Group, slot: int) -> NDArray[np.int32]:
-    """The decisions of a slot's game so far."""
-    n_decisions = int(group.memory.games.slots["decisions"][slot])
-    actions: NDArray[np.int32] = group.memory.records.decisions[slot, :n_decisions]["action"]
-    return actions
+def _group(game: GameSpec, text: str, n_games: int) -> AnyGroup:
+    return make_group(game, kernel_settings(game, SearchSettings(**json.loads(text)), is_match=True), n_games)
 
 
 def _random(legal: NDArray[np.int32], seed: int, decision: int) -> int:
