@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from asyncplay import games
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
+from asyncplay.games.spec import CHANCE_TURN, GameSpec
 from asyncplay.games.spiel import PREFIX, SpielRules
 from asyncplay.search import entries
 from asyncplay.search.group import make_settings
@@ -66,9 +66,9 @@ class _Player:
 
     def play_for(self, seconds: float) -> float:
         """Return simulations a second."""
-        group, begin = self._group, time.perf_counter()
+        group, begin = self._group, time.process_time()
         before = group.simulations()
-        while (spent := time.perf_counter() - begin) < seconds:
+        while (spent := time.process_time() - begin) < seconds:
             finished = group.advance()
             if len(finished):
                 self._start(finished)
@@ -85,14 +85,20 @@ class _Player:
 
 
 class _NullEvaluator:
-    """OpenSpiel's idea of a network without an opinion."""
+    """A network without an opinion, asked as OpenSpiel's AlphaZero asks its own: with the tensor and the legal
+    actions of every leaf."""
 
     def evaluate(self, state: Any) -> Any:
+        self._row(state)
         return np.zeros(state.num_players())
 
     def prior(self, state: Any) -> list[tuple[int, float]]:
+        self._row(state)
         actions = state.legal_actions()
         return [(action, 1 / len(actions)) for action in actions]
+
+    def _row(self, state: Any) -> tuple[Any, Any]:
+        return np.asarray(state.observation_tensor()), np.asarray(state.legal_actions_mask())
 
 
 class _Bot:
@@ -102,7 +108,7 @@ class _Bot:
         from open_spiel.python.algorithms.mcts import MCTSBot, SearchNode
 
         rules: SpielRules = spec.slow
-        self._rules, self._simulations, self._position = rules, simulations, rules.start()
+        self._rules, self._position = rules, rules.start()
         self._random = np.random.RandomState(0)
         select = SearchNode.puct_value
         self._bot = MCTSBot(
@@ -111,17 +117,16 @@ class _Bot:
 
     def play_for(self, seconds: float) -> float:
         """Return simulations a second."""
-        n_decisions, begin = 0, time.perf_counter()
-        while (spent := time.perf_counter() - begin) < seconds:
+        n_simulations, begin = 0, time.process_time()
+        while (spent := time.process_time() - begin) < seconds:
             player = self._rules.player(self._position)
-            if player == GAME_OVER:
+            if self._position.is_terminal():
                 self._position = self._rules.start()
             elif player == CHANCE_TURN:
                 outcomes, odds = zip(*self._rules.chances(self._position), strict=True)
                 self._position = self._rules.play(self._position, int(self._random.choice(outcomes, p=odds)))
             else:
-                self._bot.mcts_search(self._position)
-                n_decisions += 1
+                n_simulations += self._bot.mcts_search(self._position).explore_count
                 legal = self._rules.legal(self._position)
                 self._position = self._rules.play(self._position, int(self._random.choice(legal)))
-        return n_decisions * self._simulations / spent
+        return n_simulations / spent

@@ -34,7 +34,7 @@ class SlowRules(Protocol):
         """Before anything happened."""
 
     def player(self, position: Position) -> int:
-        """The seat to decide, CHANCE_TURN or GAME_OVER."""
+        """The seat to decide, or CHANCE_TURN; any other negative number when the game is over."""
 
     def legal(self, position: Position) -> list[int]:
         """Ascending; only asked where a seat decides."""
@@ -122,10 +122,11 @@ class Histories:
 
     def _keep(self, state: State, position: Position) -> _Place:
         mover = self._rules.player(position)
-        is_cut = mover >= 0 and state[DECISIONS] >= self._longest
+        if mover != CHANCE_TURN and (mover < 0 or state[DECISIONS] >= self._longest):
+            mover = GAME_OVER
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        place = _Place(position, GAME_OVER if is_cut else mover)
+        place = _Place(position, mover)
         self._known[state[HEAD : HEAD + state[WORDS]].tobytes()] = place
         return place
 
@@ -185,7 +186,7 @@ class Histories:
 
     def why(self, _rules: State, state: State) -> int:
         """Of BY_RULES and BY_LIMIT."""
-        return int(self._rules.player(self.place(state).position) != GAME_OVER)
+        return int(self._rules.player(self.place(state).position) >= 0)
 
 
 def make_spec(name: str, rules: SlowRules, sizes: SlowSizes) -> GameSpec:

@@ -6,7 +6,7 @@ move. What is hidden can be searched where OpenSpiel draws a hidden position ane
 
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from math import prod
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from asyncplay.errors import AsyncplayError
 from asyncplay.games import options as declarations
 from asyncplay.games.options import GameOption
-from asyncplay.games.slow import SlowRules, SlowSizes, make_spec
-from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
+from asyncplay.games.slow import SlowSizes, make_spec
+from asyncplay.games.spec import CHANCE_TURN, GameSpec
 
 PREFIX = "openspiel:"
 OPTIONS = (
@@ -126,7 +126,7 @@ def _can_imagine(pyspiel: Any, rules: "SpielRules", game: Any) -> bool:
     with _quiet():
         for _ in range(TRIED_DECISIONS):
             player = rules.player(position)
-            if player == GAME_OVER:
+            if position.is_terminal():
                 break
             if player == CHANCE_TURN:
                 outcomes, odds = zip(*position.chance_outcomes(), strict=True)
@@ -162,12 +162,12 @@ def _first_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-class SpielRules(SlowRules):
+class SpielRules:
     """The rules of one game of OpenSpiel; its states are the positions."""
 
     def __init__(self, pyspiel: Any, game: Any, *, is_hidden: bool) -> None:
         kind = game.get_type()
-        self.game, self._terminal = game, int(pyspiel.PlayerId.TERMINAL)
+        self.game = game
         self._tells_history = bool(is_hidden and kind.provides_information_state_string)
         sees_recall = kind.provides_information_state_tensor and (is_hidden or not kind.provides_observation_tensor)
         self._is_recall = sees_recall
@@ -181,23 +181,13 @@ class SpielRules(SlowRules):
         self.features = self._n_tensor + game.num_players() if shape else 0
         self.planes = (shape[0], shape[1], shape[2]) if len(shape) == 3 else None
         self._observation = None if sees_recall or not shape else _observation(pyspiel, game, self._n_tensor)
-        self.start: Callable[[], Any] = game.new_initial_state
-
-    def player(self, position: Any) -> int:
-        player = int(position.current_player())
-        return GAME_OVER if player == self._terminal else player
-
-    def legal(self, position: Any) -> list[int]:
-        return position.legal_actions()  # type: ignore[no-any-return]
-
-    def chances(self, position: Any) -> list[tuple[int, float]]:
-        return position.chance_outcomes()  # type: ignore[no-any-return]
-
-    def play(self, position: Any, action: int) -> Any:
-        return position.child(action)
-
-    def returns(self, position: Any) -> Sequence[float]:
-        return position.returns()  # type: ignore[no-any-return]
+        # OpenSpiel's own methods, without a frame of Python around each call
+        self.start: Any = game.new_initial_state
+        self.player: Any = pyspiel.State.current_player
+        self.legal: Any = pyspiel.State.legal_actions
+        self.chances: Any = pyspiel.State.chance_outcomes
+        self.play: Any = pyspiel.State.child
+        self.returns: Any = pyspiel.State.returns
 
     def encode(self, position: Any, viewer: int, row: NDArray[np.float32]) -> None:
         size = self._n_tensor

@@ -7,8 +7,8 @@ stages and no endings that are worked out.
 """
 
 import math
+from bisect import insort
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +29,10 @@ from asyncplay.search.slow_tree import EDGE_BYTES, NODE_BYTES, SlowNode, SlowTre
 
 Path = list[tuple[SlowNode, int]]  # nodes above a leaf, each with the edge that was taken; NO_EDGE at a chance turn
 
+Row = tuple[int, int, int, SlowNode, Path]  # a leaf that waits: slot, seat that searches, is_extra, leaf, path
+
 NO_EDGE = -1
 USUAL_EDGES = 64  # of a node, to reckon memory
-
-
-class _Row(NamedTuple):
-    """A leaf that waits for the network."""
-
-    slot: int
-    leaf: SlowNode
-    path: Path
-    seat: int
-    is_extra: int
 
 
 class _Slot:
@@ -78,7 +70,7 @@ class SlowGroup:
         self._settings = settings
         self._slots = [_Slot() for _ in range(n_games)]
         self._features = np.zeros((self.sizes.rows, spec.features), np.float32)
-        self._rows: list[_Row] = []
+        self._rows: list[Row] = []
         self._simulations = 0
         for kernel in KERNELS:
             ready(kernel)
@@ -112,10 +104,13 @@ class SlowGroup:
         assert not self._rows, "rows of the last select wait for their answers"
         finished = []
         for number, slot in enumerate(self._slots):
-            is_thinking = slot.status == THINKING
-            if slot.status in (STARTING, FORCED) or (
-                is_thinking and all(tree.simulations >= tree.budget for tree in slot.trees)
-            ):
+            if slot.status == THINKING:
+                for tree in slot.trees:
+                    if tree.simulations < tree.budget:
+                        break
+                else:
+                    self._settle(slot, self._go_on(slot))
+            elif slot.status in (STARTING, FORCED):
                 self._settle(slot, self._go_on(slot))
             if slot.halving is not None and slot.status == THINKING:
                 slot.halving.narrow()
@@ -135,32 +130,28 @@ class SlowGroup:
             if not rows or missing <= 0 or settings.leaves == 1:
                 break
             share = min(settings.leaves - 1, -(-missing // len(rows)))
-        legal: list[int] = []
-        offsets = np.zeros(len(rows) + 1, np.int32)
-        for place, row in enumerate(rows):
-            legal += row.leaf.actions
-            offsets[place + 1] = len(legal)
-        columns = [np.array(column, np.int32) for column in zip(*((r.slot, r.seat, r.is_extra) for r in rows))]
-        columns = columns or [np.zeros(0, np.int32)] * 3
-        return SelectedRows(self._features[: len(rows)], np.array(legal, np.int32), offsets, *columns)
+        legal, offsets = list[int](), [0]
+        for row in rows:
+            legal += row[3].actions
+            offsets.append(len(legal))
+        lists = (legal, offsets, [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+        return SelectedRows(self._features[: len(rows)], *(np.array(numbers, np.int32) for numbers in lists))
 
     def backup(self, priors: NDArray[np.float32], values: NDArray[np.float32], version: int) -> None:
         assert len(values) == len(self._rows), "one answer for each row"
         shares, worth, start, most = priors.tolist(), values.tolist(), 0, self._settings.max_priors
         loss, n_players = self._settings.virtual_loss, self.spec.players
-        for row, by_seat in zip(self._rows, worth, strict=True):
-            leaf, path = row.leaf, row.path
-            end = start + len(leaf.actions)
-            if path and end - start > most:
-                leaf.open_best(shares[start:end], most)
-            else:
-                leaf.open(shares[start:end])
-            leaf.value = by_seat[0]
-            mover = leaf.mover
+        for (slot, _, _, leaf, path), by_seat in zip(self._rows, worth, strict=True):
+            end, mover = start + len(leaf.actions), leaf.mover
+            leaf.priors, leaf.status, leaf.value = shares[start:end], OPEN, by_seat[0]
+            if not path:
+                leaf.grow_edges()
+            elif end - start > most:
+                leaf.priors = leaf.keep_best(leaf.priors, most)
             for node, edge in path:
                 if edge != NO_EDGE:
                     node.sums[edge] += by_seat[(node.mover - mover) % n_players] + loss
-            self._slots[row.slot].version = version
+            self._slots[slot].version = version
             start = end
         self._rows.clear()
 
@@ -187,7 +178,7 @@ class SlowGroup:
 
     def visits(self, slot: int) -> NDArray[np.int32]:
         roots = [tree.root for tree in self._slots[slot].trees]
-        counts = [root.counts if root.status == OPEN else [0] * len(root.actions) for root in roots]
+        counts = [root.counts or [0] * len(root.actions) for root in roots]
         return np.sum(counts, axis=0, dtype=np.int32)
 
     def take(self, slot: int) -> PlayedGame:
@@ -227,35 +218,35 @@ class SlowGroup:
             else:
                 leaf.status = WAITING
                 self._rules.encode(leaf.position, leaf.mover, self._features[len(rows)])
-                rows.append(_Row(number, leaf, path, tree.root.mover, is_extra))
+                rows.append((number, tree.root.mover, is_extra, leaf, path))
 
     def _descend(self, slot: _Slot, tree: SlowTree, path: Path) -> SlowNode | None:
         """Go down to a node that is not open, counting visits; return it, or None if the tree has no room for it."""
         settings, node, halving = self._settings, tree.root, slot.halving
         c_puct, reduction, loss = settings.c_puct, settings.first_play_reduction, settings.virtual_loss
         while node.status == OPEN:
+            below: SlowNode | None
             if node.mover == CHANCE_TURN:
                 below = self._draw(slot, tree, node)
                 if below is None:
                     return None
                 path.append((node, NO_EDGE))
             else:
+                if node.counts is None:
+                    node.grow_edges()
+                assert node.counts is not None, "it has edges"
                 if halving is not None and not path:
                     best = halving.due(tree.root)
                 else:
-                    exploration = c_puct * math.sqrt(node.visits)
-                    first_play, best_score, best, edge = node.value - reduction, -math.inf, 0, 0
-                    for total, count, prior in zip(node.sums, node.counts, node.priors):  # noqa: B905  # the hot loop
-                        mean = total / count if count else first_play
-                        score = mean + exploration * prior / (1 + count)
-                        if score > best_score:
-                            best, best_score = edge, score
-                        edge += 1
+                    best = best_edge(node, c_puct * math.sqrt(node.visits), reduction)
                 below = node.children[best]
                 if below is None:
                     if tree.n_nodes == self.sizes.nodes_per_tree:
                         return None
                     below = node.children[best] = self._grow(tree, node, node.actions[best], 1)
+                if node.counts[best] == 0:
+                    node.untried.remove(best)
+                    insort(node.tried, best)
                 node.counts[best] += 1
                 node.sums[best] -= loss
                 path.append((node, best))
@@ -281,9 +272,11 @@ class SlowGroup:
         """Undo a descent that did not count."""
         for node, edge in path:
             node.visits -= 1
-            if edge != NO_EDGE:
+            if edge != NO_EDGE and node.counts is not None:
                 node.counts[edge] -= 1
                 node.sums[edge] += self._settings.virtual_loss
+                if node.counts[edge] == 0:
+                    node.rank()
 
     def _back_up_end(self, leaf: SlowNode, path: Path) -> None:
         settings, loss = self._settings, self._settings.virtual_loss
@@ -299,6 +292,7 @@ class SlowGroup:
         shares = np.zeros(len(root.priors))
         dirichlet(slot.thought, self._settings.noise_alpha, shares)
         root.priors = ((1.0 - weight) * np.array(root.priors) + weight * shares).astype(np.float32).tolist()
+        root.rank()
 
     def _go_on(self, slot: _Slot) -> SlowNode | None:
         """Start a game, or play what was decided; return the node reached in the old tree, if any."""
@@ -307,15 +301,14 @@ class SlowGroup:
             return None
         root = slot.trees[0].root
         if slot.status == FORCED:
-            edge, is_open = root.actions.index(slot.forced), root.status == OPEN
-            counts, sums = (root.counts, root.sums) if is_open else ([0], [0.0])
+            edge = root.actions.index(slot.forced)
+            counts, sums = ([0], [0.0]) if root.counts is None else (root.counts, root.sums)
         else:
             edge, counts, sums = self._decide(slot)
-            is_open = True
         value = sum(sums) / sum(counts) if sum(counts) else 0.0
         slot.write_down(root.actions[edge], value)
         slot.position = self._rules.play(slot.position, root.actions[edge])
-        return root.children[edge] if is_open and self._settings.keeps_tree else None
+        return root.children[edge] if root.counts is not None and self._settings.keeps_tree else None
 
     def _decide(self, slot: _Slot) -> tuple[int, list[int], list[float]]:
         """Record the policy of the root and choose an edge; return it, and visits and sums over all worlds."""
@@ -323,9 +316,9 @@ class SlowGroup:
         temperature = float(temperatures[min(len(slot.actions), len(temperatures) - 1)])
         best = None if slot.halving is None else slot.halving.choose(temperature)
         policy = None if slot.halving is None else slot.halving.improved()
-        counts, sums = list(roots[0].counts), list(roots[0].sums)
+        counts, sums = roots[0].counts or [], roots[0].sums
         for root in roots[1:]:
-            counts = [mine + other for mine, other in zip(counts, root.counts, strict=True)]
+            counts = [mine + other for mine, other in zip(counts, root.counts or [], strict=True)]
             sums = [mine + other for mine, other in zip(sums, root.sums, strict=True)]
         self._record_policy(slot, roots[0].actions, counts if policy is None else policy)
         if best is not None:
@@ -366,7 +359,7 @@ class SlowGroup:
             elif len(node.actions) + len(node.left_out) == 1:
                 word = node.actions[0]
                 slot.write_down(word, 0.0)
-                kept = node.children[0]
+                kept = None if node.counts is None else node.children[0]
             else:
                 break
             slot.position = rules.play(slot.position, word)
@@ -387,6 +380,8 @@ class SlowGroup:
             n_nodes = node.size()
             if 2 * n_nodes > self.sizes.nodes_per_tree:
                 node, n_nodes = SlowNode(rules, slot.position, n_decisions, longest), 1
+            if node.status == OPEN and node.counts is None:
+                node.grow_edges()
             if node.left_out:
                 node.widen()
             slot.trees = [SlowTree(node, n_nodes)]
@@ -396,6 +391,28 @@ class SlowGroup:
             for _ in range(self.sizes.worlds)
         ]
         slot.trees = [SlowTree(SlowNode(rules, world, n_decisions, longest), 1) for world in worlds]
+
+
+def best_edge(node: SlowNode, exploration: float, reduction: float) -> int:
+    """What PUCT takes of a node's edges: the first of the best."""
+    best, best_score = -1, -math.inf
+    if untried := node.untried:
+        best = untried[0]
+        first_play, priors = node.value - reduction, node.priors
+        best_score = first_play + exploration * priors[best]
+        for edge in untried[1:]:  # a smaller prior may come to the same score
+            if first_play + exploration * priors[edge] < best_score:
+                break
+            if edge < best:
+                best = edge
+    counts, sums, priors = node.counts, node.sums, node.priors
+    assert counts is not None, "it has edges"
+    for edge in node.tried:
+        count = counts[edge]
+        score = sums[edge] / count + exploration * priors[edge] / (1 + count)
+        if score > best_score or (score == best_score and edge < best):
+            best, best_score = edge, score
+    return best
 
 
 def _draw_index(share: float, weights: list[float]) -> int:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from asyncplay.games.draws import gumbel
 from asyncplay.search.gumbel import LEAST_PRIOR, PARTS
-from asyncplay.search.layout import FRESH, OPEN, KernelSettings
+from asyncplay.search.layout import FRESH, KernelSettings
 from asyncplay.search.slow_tree import SlowNode, SlowTree
 
 OUT = -math.inf  # the rating of an action that is not considered any more
@@ -22,7 +22,7 @@ class Halving:
         root = trees[0].root
         is_noisy = settings.noise_weight > 0.0 and not is_quick
         self._trees, self._settings, self._considered = trees, settings, 0
-        self._before = list(root.counts) if root.status == OPEN else [0] * len(root.actions)
+        self._before = list(root.counts or [0] * len(root.actions))
         self._noise = [gumbel(thought) if is_noisy else 0.0 for _ in root.actions]
         self._ratings = [0.0] * len(root.actions)
         self._opening = int(root.status == FRESH)
@@ -53,9 +53,10 @@ class Halving:
 
     def due(self, root: SlowNode) -> int:
         """The edge of a root that the next simulation takes: the least tried, the best rated first."""
-        best, fewest, ratings = 0, math.inf, self._ratings
+        best, fewest, ratings, counts = 0, math.inf, self._ratings, root.counts
+        assert counts is not None, "it has edges"
         for edge, rating in enumerate(ratings):
-            visits = root.counts[edge] - self._before[edge] if rating > OUT else math.inf
+            visits = counts[edge] - self._before[edge] if rating > OUT else math.inf
             if visits < fewest or (visits == fewest and rating > ratings[best]):
                 best, fewest = edge, visits
         return best
@@ -85,11 +86,10 @@ class Halving:
     def _seen(self) -> tuple[list[int], list[float]]:
         """Visits and sums of the root's actions, over all worlds."""
         n = len(self._ratings)
-        roots = [tree.root for tree in self._trees if tree.root.status == OPEN]
         visits, sums = [0] * n, [0.0] * n
-        for root in roots:
-            for edge in range(n):
-                visits[edge] += root.counts[edge]
+        for root in (tree.root for tree in self._trees):
+            for edge, count in enumerate(root.counts or ()):
+                visits[edge] += count
                 sums[edge] += root.sums[edge]
         return visits, sums
 

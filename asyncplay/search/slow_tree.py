@@ -12,11 +12,17 @@ from asyncplay.games.slow import Chances, Position, SlowRules, chances_of
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.search.layout import ENDED, FRESH, OPEN
 
+NONE_LEFT_OUT: list[int] = []
 NODE_BYTES, EDGE_BYTES = 1_800, 130  # about: a node with its position, and one of its edges
 
 
 class SlowNode:
-    """A position in a tree. ``counts``, ``sums``, ``priors`` and ``children`` are by edge, once it is open."""
+    """A position in a tree.
+
+    ``priors`` are there once it is open; ``counts``, ``sums`` and ``children``, by edge, once a simulation goes on from
+    it, as most leaves stay leaves. ``tried`` has the edges with visits, ascending, ``untried`` the others, the largest
+    prior first: of these only the first can have the best score.
+    """
 
     __slots__ = (
         "actions",
@@ -31,6 +37,8 @@ class SlowNode:
         "priors",
         "status",
         "sums",
+        "tried",
+        "untried",
         "value",
         "visits",
     )
@@ -38,7 +46,7 @@ class SlowNode:
     actions: list[int]
     chances: Chances  # of a chance turn
     children: list["SlowNode | None"]
-    counts: list[int]  # visits, those still waiting included
+    counts: list[int] | None  # visits, those still waiting included
     drawn: dict[int, "SlowNode"]  # of a chance turn: by outcome
     left_out: list[int]  # actions with small priors, while it is below the root
     mover: int
@@ -47,44 +55,50 @@ class SlowNode:
     priors: list[float]
     status: int
     sums: list[float]  # values for the mover, virtual losses taken off
+    tried: list[int]
+    untried: list[int]
     value: float  # the network's, for the mover
     visits: int
 
     def __init__(self, rules: SlowRules, position: Position, n_decisions: int, longest: int) -> None:
         self.position, self.n_decisions, self.visits = position, n_decisions, 0
         mover = rules.player(position)
-        if mover >= 0:
-            if n_decisions >= longest:
-                self.mover, self.status, self.actions = GAME_OVER, ENDED, []
-                return
-            self.mover, self.actions, self.value = mover, rules.legal(position), 0.0
-            self.left_out = []
-            if len(self.actions) > 1:
-                self.status = FRESH
-            else:
-                self.open([1.0])
+        if mover >= 0 and n_decisions < longest:
+            self.mover, self.status, self.counts = mover, FRESH, None
+            self.actions = actions = rules.legal(position)
+            self.left_out = NONE_LEFT_OUT
+            if len(actions) == 1:
+                self.status, self.priors, self.value = OPEN, [1.0], 0.0
         elif mover == CHANCE_TURN:
             self.mover, self.status, self.actions = mover, OPEN, []
             self.chances, self.drawn = chances_of(rules, position), {}
         else:
-            self.mover, self.status, self.actions = mover, ENDED, []
+            self.mover, self.status, self.actions = GAME_OVER, ENDED, []
 
-    def open(self, priors: list[float]) -> None:
-        """Make an edge for each action."""
-        n = len(priors)
-        self.status, self.priors = OPEN, priors
-        self.counts, self.sums, self.children = [0] * n, [0.0] * n, [None] * n
-
-    def open_best(self, priors: list[float], most: int) -> None:
-        """The same with the best actions alone, the first where several are equal."""
-        best = sorted(sorted(range(len(priors)), key=lambda i: -priors[i])[:most])
+    def keep_best(self, priors: list[float], most: int) -> list[float]:
+        """Leave only the best actions by prior, the first where several are equal; return their priors."""
+        best = sorted(sorted(range(len(priors)), key=lambda edge: -priors[edge])[:most])
         kept = set(best)
-        self.left_out = [action for i, action in enumerate(self.actions) if i not in kept]
-        self.actions = [self.actions[i] for i in best]
-        self.open([priors[i] for i in best])
+        self.left_out = [action for edge, action in enumerate(self.actions) if edge not in kept]
+        self.actions = [self.actions[edge] for edge in best]
+        return [priors[edge] for edge in best]
+
+    def grow_edges(self) -> None:
+        """Make an edge for each action of a node that has a decision."""
+        n = len(self.priors)
+        self.counts, self.sums, self.children, self.tried = [0] * n, [0.0] * n, [None] * n, []
+        self.untried = sorted(range(n), key=self.priors.__getitem__, reverse=True)  # stable: the first of equals first
+
+    def rank(self) -> None:
+        """Sort the edges anew after their priors have changed."""
+        assert self.counts is not None, "it has edges"
+        self.tried = [edge for edge, count in enumerate(self.counts) if count]
+        untried = [edge for edge, count in enumerate(self.counts) if not count]
+        self.untried = sorted(untried, key=self.priors.__getitem__, reverse=True)
 
     def widen(self) -> None:
         """Give a root all of its actions; those left out share equally what the others' priors leave of 1."""
+        assert self.counts is not None, "it has edges"
         left = 1.0
         for prior in self.priors:
             left -= prior
@@ -92,17 +106,11 @@ class SlowNode:
         edges: dict[int, tuple[Any, ...]] = dict.fromkeys(self.left_out, (share, 0, 0.0, None))
         old = zip(self.priors, self.counts, self.sums, self.children, strict=True)
         edges |= dict(zip(self.actions, old, strict=True))
-        self.actions, self.left_out = sorted(edges), []
-        parts = zip(*(edges[action] for action in self.actions), strict=True)
-        self.priors, self.counts, self.sums, self.children = map(list, parts)  # type: ignore[assignment]
-
-    def followers(self) -> list["SlowNode"]:
-        """The nodes right below."""
-        if self.status != OPEN:
-            return []
-        if self.mover == CHANCE_TURN:
-            return list(self.drawn.values())
-        return [child for child in self.children if child is not None]
+        self.actions, self.left_out = sorted(edges), NONE_LEFT_OUT
+        ordered = [edges[action] for action in self.actions]
+        self.priors, self.counts = [edge[0] for edge in ordered], [edge[1] for edge in ordered]
+        self.sums, self.children = [edge[2] for edge in ordered], [edge[3] for edge in ordered]
+        self.rank()
 
     def size(self) -> int:
         """How many nodes there are from here down."""
@@ -110,7 +118,10 @@ class SlowNode:
         while todo:
             node = todo.pop()
             count += 1
-            todo += node.followers()
+            if node.mover == CHANCE_TURN:
+                todo += node.drawn.values()
+            elif node.status == OPEN and node.counts is not None:
+                todo += [child for child in node.children if child is not None]
         return count
 
 
