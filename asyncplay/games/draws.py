@@ -1,6 +1,6 @@
 """Random numbers for Python callers: kernels around rng.py, kept on disk, so that no worker compiles them again."""
 
-from numba import float64, void
+from numba import float64, int64, void
 
 from asyncplay import rng
 from asyncplay.games.kernels import Kernel, kernel
@@ -22,4 +22,9 @@ def dirichlet(stream, alpha, shares):
     rng.dirichlet(stream, alpha, shares)
 
 
-KERNELS: tuple[Kernel, ...] = (uniform, gumbel, dirichlet)
+@kernel(int64(STREAM, int64))
+def below(stream, limit):
+    return rng.below(stream, limit)
+
+
+KERNELS: tuple[Kernel, ...] = (uniform, gumbel, dirichlet, below)
