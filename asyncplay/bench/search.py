@@ -1,7 +1,7 @@
 """How fast trees, rules and encoding are by themselves: the network is a constant."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
@@ -15,6 +15,7 @@ from asyncplay.search.groups import make_group
 
 GAMES_A_GROUP = 256
 WINDOWS = 10
+RACE = {"simulations": 100, "first_play_reduction": 0.0, "noise_weight": 0.0, "keeps_tree": 0}  # as OpenSpiel searches
 LOADS: dict[str, dict[str, int]] = {"blob": {"simulations": 30, "worlds": 3}}  # as published by others
 
 
@@ -32,17 +33,18 @@ def measure(
 ) -> SearchSpeed:
     """Play on one core with uniform priors and values of 0.
 
-    The best of ten windows counts: what slows a window down are other processes. Games of OpenSpiel are raced against
-    its own MCTS in Python with as many simulations a decision, in windows that take turns.
+    The best of ten windows counts, in the process's own time: what slows a window down are other processes. Games of
+    OpenSpiel are raced against its own MCTS in Python by the same formula, in windows that take turns.
     """
     spec = games.load(game, games.parse_options(game, option or ()))
     entries.require(spec)
-    load = {"simulations": 32} | LOADS.get(game, {}) | load
-    player = _Player(spec, load)
+    is_race = game.startswith(PREFIX)
+    chosen = ({"simulations": 32} | LOADS.get(game, {}) if not is_race else RACE) | load
+    player = _Player(spec, chosen)
     player.play_for(seconds / WINDOWS)
-    if not game.startswith(PREFIX):
+    if not is_race:
         return {"game": game, "sims_per_s": max(player.play_for(seconds / WINDOWS) for _ in range(WINDOWS))}
-    other = _Bot(spec, load["simulations"])
+    other = _Bot(spec, int(chosen["simulations"]))
     other.play_for(seconds / WINDOWS)
     pairs = [(player.play_for(seconds / WINDOWS), other.play_for(seconds / WINDOWS)) for _ in range(WINDOWS)]
     return {
@@ -56,7 +58,7 @@ def measure(
 class _Player:
     """A group that plays for ever; games that end are followed by the next seed."""
 
-    def __init__(self, spec: GameSpec, load: dict[str, int]) -> None:
+    def __init__(self, spec: GameSpec, load: Mapping[str, float]) -> None:
         self._group = make_group(spec, make_settings(spec, **load), GAMES_A_GROUP)
         self._values = np.zeros((self._group.sizes.rows, spec.players), np.float32)
         legal = np.arange(spec.max_legal + 1, dtype=np.float32)

@@ -149,14 +149,18 @@ def _try_out(name: str, rules: PlainRules, sizes: SlowSizes, numbers: random.Ran
             listed = rules.chances(position)
             if not listed or abs(sum(odds for _, odds in listed) - 1.0) > 1e-6 or len(listed) > sizes.most_outcomes:
                 told = f"{len(listed)} outcomes of chance with {sum(odds for _, odds in listed):g} in all"
-                raise AsyncplayError(f"{name}: {told}, wanted are 1 to {sizes.most_outcomes} whose probabilities make 1")
+                raise AsyncplayError(
+                    f"{name}: {told}, wanted are 1 to {sizes.most_outcomes} whose probabilities make 1"
+                )
             action = numbers.choices([outcome for outcome, _ in listed], [odds for _, odds in listed])[0]
         else:
             legal = rules.legal(position)
             if player >= sizes.players:
                 raise AsyncplayError(f"{name}: player is {player}, the seats are 0 to {sizes.players - 1}")
             if not legal or legal != sorted(set(legal)) or not 0 <= legal[0] <= legal[-1] < sizes.actions:
-                raise AsyncplayError(f"{name}: legal actions {legal!r:.60}, must ascend within 0 to {sizes.actions - 1}")
+                raise AsyncplayError(
+                    f"{name}: legal actions {legal!r:.60}, must ascend within 0 to {sizes.actions - 1}"
+                )
             n_features = np.size(rules._game.features(position, player))
             if n_features != sizes.features:
                 raise AsyncplayError(f"{name}: {n_features} features, its shape says {sizes.features}")

@@ -88,7 +88,7 @@ def _load_game(pyspiel: Any, name: str) -> Any:
 
 
 def _refuse(pyspiel: Any, name: str, game: Any) -> None:
-    """AsyncplayError about what neither a search nor a table can play; no state is made of nonsense, which may crash."""
+    """AsyncplayError about what neither a search nor a table can play; of nonsense no state is made, it may crash."""
     kind, kinds = game.get_type(), pyspiel.GameType
     shape = game.observation_tensor_shape() if kind.provides_observation_tensor else []
     if not (0 < game.num_distinct_actions() <= MOST_SIZE and 0 < game.max_game_length() <= MOST_SIZE) or any(
@@ -210,8 +210,8 @@ class SpielRules:
 
     def imagine(self, position: Any, viewer: int, draw: Callable[[], float]) -> list[int]:
         if not self._is_hidden:
-            return position.history()  # type: ignore[no-any-return]
-        return position.resample_from_infostate(viewer, draw).history()  # type: ignore[no-any-return]
+            return position.history()
+        return position.resample_from_infostate(viewer, draw).history()
 
 
 def _observation(pyspiel: Any, game: Any, n_tensor: int) -> Any:

@@ -132,7 +132,9 @@ class World:
         after = object.__new__(World)
         after.__dict__ |= self.__dict__
         inner = self._inner
-        fixed = [space for agent in self.agents for space in (inner.action_space(agent), inner.observation_space(agent))]
+        fixed = [
+            space for agent in self.agents for space in (inner.action_space(agent), inner.observation_space(agent))
+        ]
         after._inner = _copied(inner, {id(thing): thing for thing in fixed})
         after.gains = self.gains.copy()
         return after

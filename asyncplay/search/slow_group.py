@@ -6,9 +6,11 @@ What differs: nodes are objects with their positions, so trees have a limit of n
 stages and no endings that are worked out.
 """
 
+import gc
 import math
 from bisect import insort
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +23,33 @@ from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 from asyncplay.search import layout
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
 from asyncplay.search.group import SelectedRows, Slots, make_sizes
-from asyncplay.search.layout import CHANCE_STREAM, ENDED, FINISHED, FORCED, FRESH, OPEN, OUTSIDE, STARTING, THINKING
-from asyncplay.search.layout import THOUGHT_STREAM, WAITING, KernelSettings, Sizes
+from asyncplay.search.layout import (
+    CHANCE_STREAM,
+    ENDED,
+    FINISHED,
+    FORCED,
+    OPEN,
+    OUTSIDE,
+    STARTING,
+    THINKING,
+    THOUGHT_STREAM,
+    WAITING,
+    KernelSettings,
+    Sizes,
+)
 from asyncplay.search.slow_gumbel import Halving
 from asyncplay.search.slow_rebuild import rebuilder
 from asyncplay.search.slow_tree import EDGE_BYTES, NODE_BYTES, SlowNode, SlowTree
 
-Path = list[tuple[SlowNode, int]]  # nodes above a leaf, each with the edge that was taken; NO_EDGE at a chance turn
+Way = list[tuple[SlowNode, int]]  # nodes above a leaf, each with the edge that was taken; NO_EDGE at a chance turn
 
-Row = tuple[int, int, int, SlowNode, Path]  # a leaf that waits: slot, seat that searches, is_extra, leaf, path
+Row = tuple[int, int, int, SlowNode, Way]  # a leaf that waits: slot, seat that searches, is_extra, leaf, path
 
 NO_EDGE = -1
 USUAL_EDGES = 64  # of a node, to reckon memory
+TINY = 1e-6
+GARBAGE = 100_000  # objects after which Python looks for circles: there are none in trees, and it took an eighth of
+# the time of a search
 
 
 class _Slot:
@@ -72,6 +89,7 @@ class SlowGroup:
         self._features = np.zeros((self.sizes.rows, spec.features), np.float32)
         self._rows: list[Row] = []
         self._simulations = 0
+        gc.set_threshold(GARBAGE)
         for kernel in KERNELS:
             ready(kernel)
 
@@ -82,7 +100,9 @@ class SlowGroup:
     @settings.setter
     def settings(self, settings: KernelSettings) -> None:
         assert settings.worlds == self.sizes.worlds, "the number of worlds is fixed"
-        assert settings.leaves * settings.worlds * self.sizes.games <= self.sizes.rows, "more leaves than there is room for"
+        assert settings.leaves * settings.worlds * self.sizes.games <= self.sizes.rows, (
+            "more leaves than there is room for"
+        )
         assert settings.is_gumbel == self.settings.is_gumbel, "the way of choosing at the root is fixed"
         self._settings = settings
 
@@ -202,7 +222,7 @@ class SlowGroup:
             self._add_noise(slot, tree)
         rows = self._rows
         while len(rows) < wanted and tree.simulations < tree.limit:
-            path: Path = []
+            path: Way = []
             leaf = self._descend(slot, tree, path)
             if leaf is None or leaf.status == WAITING:
                 self._take_back(path)
@@ -220,7 +240,7 @@ class SlowGroup:
                 self._rules.encode(leaf.position, leaf.mover, self._features[len(rows)])
                 rows.append((number, tree.root.mover, is_extra, leaf, path))
 
-    def _descend(self, slot: _Slot, tree: SlowTree, path: Path) -> SlowNode | None:
+    def _descend(self, slot: _Slot, tree: SlowTree, path: Way) -> SlowNode | None:
         """Go down to a node that is not open, counting visits; return it, or None if the tree has no room for it."""
         settings, node, halving = self._settings, tree.root, slot.halving
         c_puct, reduction, loss = settings.c_puct, settings.first_play_reduction, settings.virtual_loss
@@ -246,7 +266,7 @@ class SlowGroup:
                     below = node.children[best] = self._grow(tree, node, node.actions[best], 1)
                 if node.counts[best] == 0:
                     node.untried.remove(best)
-                    insort(node.tried, best)
+                    insort(node.tried, best)  # ascending
                 node.counts[best] += 1
                 node.sums[best] -= loss
                 path.append((node, best))
@@ -268,7 +288,7 @@ class SlowGroup:
             node.drawn[outcome] = self._grow(tree, node, outcome, 0)
         return node.drawn[outcome]
 
-    def _take_back(self, path: Path) -> None:
+    def _take_back(self, path: Way) -> None:
         """Undo a descent that did not count."""
         for node, edge in path:
             node.visits -= 1
@@ -278,7 +298,7 @@ class SlowGroup:
                 if node.counts[edge] == 0:
                     node.rank()
 
-    def _back_up_end(self, leaf: SlowNode, path: Path) -> None:
+    def _back_up_end(self, leaf: SlowNode, path: Way) -> None:
         settings, loss = self._settings, self._settings.virtual_loss
         returns = self._rules.returns(leaf.position)
         values = [gain * settings.value_scale + settings.value_offset for gain in returns]
@@ -305,7 +325,7 @@ class SlowGroup:
             counts, sums = ([0], [0.0]) if root.counts is None else (root.counts, root.sums)
         else:
             edge, counts, sums = self._decide(slot)
-        value = sum(sums) / sum(counts) if sum(counts) else 0.0
+        value = add_up(sums) / sum(counts) if sum(counts) else 0.0
         slot.write_down(root.actions[edge], value)
         slot.position = self._rules.play(slot.position, root.actions[edge])
         return root.children[edge] if root.counts is not None and self._settings.keeps_tree else None
@@ -370,7 +390,9 @@ class SlowGroup:
             tree.simulations = 0
             tree.budget = tree.limit = settings.quick_simulations if slot.is_quick else settings.simulations
             tree.is_noised = slot.is_quick
-        slot.halving = Halving(slot.trees, settings, slot.thought, is_quick=slot.is_quick) if settings.is_gumbel else None
+        slot.halving = (
+            Halving(slot.trees, settings, slot.thought, is_quick=slot.is_quick) if settings.is_gumbel else None
+        )
 
     def _plant(self, slot: _Slot, node: SlowNode) -> None:
         """Make the trees of a decision: from the node of the position with all that is below it, unless that is too
@@ -395,18 +417,15 @@ class SlowGroup:
 
 def best_edge(node: SlowNode, exploration: float, reduction: float) -> int:
     """What PUCT takes of a node's edges: the first of the best."""
-    best, best_score = -1, -math.inf
+    best, best_score, priors = -1, -math.inf, node.priors
     if untried := node.untried:
-        best = untried[0]
-        first_play, priors = node.value - reduction, node.priors
-        best_score = first_play + exploration * priors[best]
-        for edge in untried[1:]:  # a smaller prior may come to the same score
-            if first_play + exploration * priors[edge] < best_score:
-                break
-            if edge < best:
-                best = edge
-    counts, sums, priors = node.counts, node.sums, node.priors
-    assert counts is not None, "it has edges"
+        best, first_play = untried[0], node.value - reduction
+        share = exploration * priors[best]
+        best_score = first_play + share
+        if share < TINY * (1.0 + abs(best_score)):  # then smaller float32 priors may come to the same score
+            best = min(edge for edge in untried if first_play + exploration * priors[edge] == best_score)
+    counts: Any = node.counts
+    sums = node.sums
     for edge in node.tried:
         count = counts[edge]
         score = sums[edge] / count + exploration * priors[edge] / (1 + count)
@@ -415,12 +434,17 @@ def best_edge(node: SlowNode, exploration: float, reduction: float) -> int:
     return best
 
 
+def add_up(numbers: list[float]) -> float:
+    """One after another, as the kernels do: newer versions of Python's ``sum`` are more precise."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
 def _draw_index(share: float, weights: list[float]) -> int:
     """Draw an index by weight."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    left, last = share * total, 0
+    left, last = share * add_up(weights), 0
     for index, weight in enumerate(weights):
         if weight > 0.0:
             last = index

@@ -19,7 +19,9 @@ def rebuilder(spec: GameSpec) -> Callable[[Rerun, Rows, Array], int]:
         state, row, start = replay.state, 0, 0
         stream = rng.stream(int(replay.seed[0]), CHANCE_STREAM)
         kernels.reset(rules, state)
-        for decision, (action, end) in enumerate(zip(replay.actions.tolist(), replay.policy_ends.tolist(), strict=True)):
+        for decision, (action, end) in enumerate(
+            zip(replay.actions.tolist(), replay.policy_ends.tolist(), strict=True)
+        ):
             while (player := kernels.to_move(rules, state)) == CHANCE_TURN:
                 kernels.chance(rules, state, stream)
             if end > start:

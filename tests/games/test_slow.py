@@ -127,5 +127,3 @@ def test_random_games_keep_the_contract_and_are_functions_of_their_seeds(name):
 def test_outcomes_are_drawn_by_their_odds():
     chances = Chances([4, 7, 9], [0.5, 0.75, 1.0])
     assert [chances.draw(share) for share in (0.0, 0.49, 0.5, 0.74, 0.75, 0.999999)] == [4, 4, 7, 7, 9, 9]
-
-
