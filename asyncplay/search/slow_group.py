@@ -9,13 +9,11 @@ stages and no endings that are worked out.
 import gc
 import math
 from bisect import insort
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asyncplay import rng
 from asyncplay.games.draws import KERNELS, dirichlet, uniform
 from asyncplay.games.kernels import ready
 from asyncplay.games.slow import DECISIONS, HEAD, WORDS, SlowRules, position_after
@@ -24,7 +22,6 @@ from asyncplay.search import layout
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
 from asyncplay.search.group import SelectedRows, Slots, make_sizes
 from asyncplay.search.layout import (
-    CHANCE_STREAM,
     ENDED,
     FINISHED,
     FORCED,
@@ -32,13 +29,13 @@ from asyncplay.search.layout import (
     OUTSIDE,
     STARTING,
     THINKING,
-    THOUGHT_STREAM,
     WAITING,
     KernelSettings,
     Sizes,
 )
 from asyncplay.search.slow_gumbel import Halving
 from asyncplay.search.slow_rebuild import rebuilder
+from asyncplay.search.slow_slot import SlowSlot, add_up
 from asyncplay.search.slow_tree import EDGE_BYTES, NODE_BYTES, SlowNode, SlowTree
 
 Way = list[tuple[SlowNode, int]]  # nodes above a leaf, each with the edge that was taken; NO_EDGE at a chance turn
@@ -52,32 +49,6 @@ GARBAGE = 100_000  # objects after which Python looks for circles: there are non
 # the time of a search
 
 
-class _Slot:
-    """One game and what was decided in it."""
-
-    def __init__(self) -> None:
-        self.status, self.seed, self.outside, self.forced = layout.IDLE, 0, 0, 0
-        self.trees: list[SlowTree] = []
-        self.halving: Halving | None = None
-        self.is_quick = False
-
-    def begin(self, rules: SlowRules) -> None:
-        self.position, self.words, self.version = rules.start(), list[int](), 0
-        self.happens, self.thought = rng.stream(self.seed, CHANCE_STREAM), rng.stream(self.seed, THOUGHT_STREAM)
-        self.actions, self.ends, self.versions, self.values = list[int](), list[int](), list[int](), list[float]()
-        self.policy_actions, self.policy_visits = list[int](), list[int]()
-        self.returns: Sequence[float] = ()
-        self.shortened = self.unrecorded = 0
-
-    def write_down(self, action: int, value: float) -> None:
-        """A decision; its policy, if any, has been recorded already."""
-        self.actions.append(action)
-        self.ends.append(len(self.policy_actions))
-        self.versions.append(self.version)
-        self.values.append(value)
-        self.words.append(action)
-
-
 class SlowGroup:
     """G slots with a game each, and a tree for each world. Lifetime, order, limit and end as of ``Group``."""
 
@@ -85,7 +56,7 @@ class SlowGroup:
         self.spec, self.sizes = spec, sizes or make_sizes(spec, settings, n_games)
         self._rules: SlowRules = spec.slow
         self._settings = settings
-        self._slots = [_Slot() for _ in range(n_games)]
+        self._slots = [SlowSlot() for _ in range(n_games)]
         self._features = np.zeros((self.sizes.rows, spec.features), np.float32)
         self._rows: list[Row] = []
         self._simulations = 0
@@ -216,7 +187,7 @@ class SlowGroup:
     def examples(self, record: PlayedGame) -> GameRows:
         return rebuild_examples(self.spec, rebuilder(self.spec), record)
 
-    def _gather(self, number: int, slot: _Slot, tree: SlowTree, wanted: int, is_extra: int) -> None:
+    def _gather(self, number: int, slot: SlowSlot, tree: SlowTree, wanted: int, is_extra: int) -> None:
         """Run simulations in one tree until there are ``wanted`` rows or its budget is used up."""
         if not tree.is_noised and self._settings.noise_weight > 0.0 and tree.root.status == OPEN:
             self._add_noise(slot, tree)
@@ -240,7 +211,7 @@ class SlowGroup:
                 self._rules.encode(leaf.position, leaf.mover, self._features[len(rows)])
                 rows.append((number, tree.root.mover, is_extra, leaf, path))
 
-    def _descend(self, slot: _Slot, tree: SlowTree, path: Way) -> SlowNode | None:
+    def _descend(self, slot: SlowSlot, tree: SlowTree, path: Way) -> SlowNode | None:
         """Go down to a node that is not open, counting visits; return it, or None if the tree has no room for it."""
         settings, node, halving = self._settings, tree.root, slot.halving
         c_puct, reduction, loss = settings.c_puct, settings.first_play_reduction, settings.virtual_loss
@@ -279,7 +250,7 @@ class SlowGroup:
         position = self._rules.play(node.position, word)
         return SlowNode(self._rules, position, node.n_decisions + n_decisions, self.spec.max_decisions)
 
-    def _draw(self, slot: _Slot, tree: SlowTree, node: SlowNode) -> SlowNode | None:
+    def _draw(self, slot: SlowSlot, tree: SlowTree, node: SlowNode) -> SlowNode | None:
         """What chance makes of a position; the same outcome is the same node."""
         if tree.n_nodes == self.sizes.nodes_per_tree:
             return None
@@ -306,7 +277,7 @@ class SlowGroup:
             if edge != NO_EDGE:
                 node.sums[edge] += values[node.mover] + loss
 
-    def _add_noise(self, slot: _Slot, tree: SlowTree) -> None:
+    def _add_noise(self, slot: SlowSlot, tree: SlowTree) -> None:
         tree.is_noised = True
         weight, root = self._settings.noise_weight, tree.root
         shares = np.zeros(len(root.priors))
@@ -314,7 +285,7 @@ class SlowGroup:
         root.priors = ((1.0 - weight) * np.array(root.priors) + weight * shares).astype(np.float32).tolist()
         root.rank()
 
-    def _go_on(self, slot: _Slot) -> SlowNode | None:
+    def _go_on(self, slot: SlowSlot) -> SlowNode | None:
         """Start a game, or play what was decided; return the node reached in the old tree, if any."""
         if slot.status == STARTING:
             slot.begin(self._rules)
@@ -324,46 +295,13 @@ class SlowGroup:
             edge = root.actions.index(slot.forced)
             counts, sums = ([0], [0.0]) if root.counts is None else (root.counts, root.sums)
         else:
-            edge, counts, sums = self._decide(slot)
+            edge, counts, sums = slot.decide(self._settings, self.sizes.most_policy_entries)
         value = add_up(sums) / sum(counts) if sum(counts) else 0.0
         slot.write_down(root.actions[edge], value)
         slot.position = self._rules.play(slot.position, root.actions[edge])
         return root.children[edge] if root.counts is not None and self._settings.keeps_tree else None
 
-    def _decide(self, slot: _Slot) -> tuple[int, list[int], list[float]]:
-        """Record the policy of the root and choose an edge; return it, and visits and sums over all worlds."""
-        roots, temperatures = [tree.root for tree in slot.trees], self._settings.temperatures
-        temperature = float(temperatures[min(len(slot.actions), len(temperatures) - 1)])
-        best = None if slot.halving is None else slot.halving.choose(temperature)
-        policy = None if slot.halving is None else slot.halving.improved()
-        counts, sums = roots[0].counts or [], roots[0].sums
-        for root in roots[1:]:
-            counts = [mine + other for mine, other in zip(counts, root.counts or [], strict=True)]
-            sums = [mine + other for mine, other in zip(sums, root.sums, strict=True)]
-        self._record_policy(slot, roots[0].actions, counts if policy is None else policy)
-        if best is not None:
-            return best, counts, sums
-        weights = [float(count) for count in counts] if any(counts) else roots[0].priors
-        largest = max(weights)
-        if temperature == 0.0:
-            return weights.index(largest), counts, sums
-        weights = [weight / largest for weight in weights]
-        if temperature != 1.0:
-            weights = [weight ** (1.0 / temperature) for weight in weights]
-        return _draw_index(uniform(slot.thought), weights), counts, sums
-
-    def _record_policy(self, slot: _Slot, actions: list[int], weights: list[int]) -> None:
-        """Append the actions that have a weight; none after a quick search or without space."""
-        if slot.is_quick:
-            return
-        chosen = [edge for edge, weight in enumerate(weights) if weight > 0]
-        if len(slot.policy_actions) + len(chosen) > self.sizes.most_policy_entries:
-            slot.unrecorded += 1
-            return
-        slot.policy_actions += [actions[edge] for edge in chosen]
-        slot.policy_visits += [weights[edge] for edge in chosen]
-
-    def _settle(self, slot: _Slot, kept: SlowNode | None) -> None:
+    def _settle(self, slot: SlowSlot, kept: SlowNode | None) -> None:
         """Go on to the next real decision and prepare its trees, or finish the game; ``kept`` is the node of the
         present position in the old tree, if any."""
         settings, rules = self._settings, self._rules
@@ -394,7 +332,7 @@ class SlowGroup:
             Halving(slot.trees, settings, slot.thought, is_quick=slot.is_quick) if settings.is_gumbel else None
         )
 
-    def _plant(self, slot: _Slot, node: SlowNode) -> None:
+    def _plant(self, slot: SlowSlot, node: SlowNode) -> None:
         """Make the trees of a decision: from the node of the position with all that is below it, unless that is too
         much, or from worlds that the player can imagine."""
         rules, n_decisions, longest = self._rules, len(slot.actions), self.spec.max_decisions
@@ -432,26 +370,6 @@ def best_edge(node: SlowNode, exploration: float, reduction: float) -> int:
         if score > best_score or (score == best_score and edge < best):
             best, best_score = edge, score
     return best
-
-
-def add_up(numbers: list[float]) -> float:
-    """One after another, as the kernels do: newer versions of Python's ``sum`` are more precise."""
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total
-
-
-def _draw_index(share: float, weights: list[float]) -> int:
-    """Draw an index by weight."""
-    left, last = share * add_up(weights), 0
-    for index, weight in enumerate(weights):
-        if weight > 0.0:
-            last = index
-            left -= weight
-            if left < 0.0:
-                break
-    return last
 
 
 def slow_bytes(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
