@@ -28,6 +28,8 @@ def name_for_workers(name: str, game: GameSpec) -> str:
     simulations = name.removeprefix(PREFIX)
     if not is_count(simulations):
         raise AsyncplayError(f"{name!r} is no opponent; wanted is {PREFIX}SIMULATIONS")
+    if game.slow is not None:
+        raise AsyncplayError(f"{name}: {game.name} has no kernels for it; use random, mcts-{simulations} or a version")
     if not game.is_hidden:
         raise AsyncplayError(f"{name}: {game.name} hides nothing; use openspiel:mcts-{simulations}")
     return f"{LIBRARY}{int(simulations)}:{EXPLORATION}:{library()}"

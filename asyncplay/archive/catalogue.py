@@ -14,7 +14,7 @@ LISTED = ("game", "players", "actions", "features", "longest", "hidden", "packag
 def catalogue() -> tuple[list[dict[str, Any]], list[str]]:
     """One entry for each game, with its default options, and a line for each game of another package that cannot be
     loaded; nothing is compiled."""
-    names, complaints = games.foreign_names()
+    names, complaints = games.packaged_names()
     entries = [describe(name) for name in games.NAMES]
     for name in names:
         try:

@@ -15,7 +15,7 @@ from asyncplay.data.reader import count_games, integrity, malformed_notes, read_
 from asyncplay.data.store import FILE, StoreError, open_read_only, read_kept, run_meta
 from asyncplay.data.watermark import Watermark, loss, read_watermark
 from asyncplay.errors import AsyncplayError
-from asyncplay.games import environments, zoo
+from asyncplay.games import environments
 from asyncplay.rundir.layout import read_config
 
 MOST_FLAWS = 1000
@@ -100,6 +100,6 @@ def as_ranges(ranges: Iterable[range]) -> str:
 
 def _referee(config: Config) -> Referee | EnvironmentReferee:
     name, options = config.game.name, config.game.options
-    if name.startswith(zoo.PREFIX):
+    if config.population.method != "off":
         return EnvironmentReferee(environments.load(name, options))
     return Referee(games.load(name, options))

@@ -39,7 +39,7 @@ def measure(
         raise AsyncplayError(f"--played-by {played_by}: its game is not that of {run}, with the same options")
     game = load_game(judged.config)
     entries.warm(game)
-    rebuild, backend = entries.load(game).rebuild, _open(judged)
+    rebuild, backend = entries.load_rebuild(game), _open(judged)
     sums = np.zeros((4, game.players))
     for number, played in enumerate(_play(player, games, seed), 1):
         rows = rebuild_examples(game, rebuild, played)

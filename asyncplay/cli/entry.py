@@ -65,7 +65,7 @@ def _run(words: list[str]) -> int:
     """A user's mistake is one line and exit status 2; the help of ``train`` ends with all keys of the configuration."""
     try:
         mistakes.refuse_empty(words)
-        words = data.in_order(words)
+        words = train.spell_out(data.in_order(words))
         if words[:1] == ["train"] and ("--help" in words or "-h" in words):
             app["train"].help_epilogue = train.list_keys()
         return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0

@@ -28,7 +28,7 @@ def train(
     tensorboard: bool | None = None,
     **settings: Settings,
 ) -> int:
-    """Play and learn until the budget is spent or you stop it.
+    """Play and learn until the budget is spent or you stop it. --game NAME stands for --game.name NAME.
 
     Parameters
     ----------
@@ -84,6 +84,13 @@ def train(
         if config is not None or run is not None:
             raise AsyncplayError(f"--resume {resume} has its own configuration and folder; leave CONFIG and --run out")
         return training.go_on(resume, settings, option or (), showing=showing, counted=counted)
+
+
+def spell_out(words: list[str]) -> list[str]:
+    """``--game NAME`` is ``--game.name NAME``: the section of that name leaves no room for an option."""
+    if words[:1] != ["train"]:
+        return words
+    return [word.replace("--game", "--game.name", 1) if word.partition("=")[0] == "--game" else word for word in words]
 
 
 def list_keys() -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +54,8 @@ def train(config: Config, *, run_dir: Path | None, showing: Showing, counted: st
     preflight.require(config, counted)
     if not prepare_cards(config):
         return EXIT_INTERRUPTED
-    folder = run_dir or Path("runs") / f"{config.game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    plain_name = re.sub(r"[^\w.-]+", "-", config.game.name).strip("-")  # openspiel:hex(board_size=5) in any shell
+    folder = run_dir or Path("runs") / f"{plain_name}-{time.strftime('%Y%m%d-%H%M%S')}"
     with _opened(folder, "--run") as log_file:
         log_file.obey(config.train.log_level)
         resume.refuse_old(folder)

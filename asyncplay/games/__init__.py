@@ -1,7 +1,9 @@
 """The rules: a module or folder for each game, all behind the contract of spec.py.
 
 A game's module has ``OPTIONS``, which declares its options, and a function ``spec`` that takes them all by name and
-returns a GameSpec; ``load`` imports it. Games of other packages are found by their entry points, see packages.py.
+returns a GameSpec; ``load`` imports it. Games of other packages are found by their entry points, see packages.py. Names
+with a prefix are games of others, in plain Python: a module of FOREIGN has ``OPTIONS`` and a function ``load`` that
+takes the whole name and the options.
 """
 
 from __future__ import annotations
@@ -23,13 +25,21 @@ NAMES = ("blob", "connect4", "holdem", "kuhn", "leduc", "liarsdice", "ringrift",
 RESERVED = ("forest", "new", "synthetic")
 """Names that no game of another package may have either: loads made to measure, and a command."""
 
+FOREIGN = {"openspiel:": "spiel", "pettingzoo:": "zoo_rules", "python:": "plain"}
+"""Prefixes of names, and the modules that know what follows."""
+
 
 def load(name: str, options: Mapping[str, object] | None = None) -> GameSpec:
     """Return a game by name; nothing is compiled yet. An unknown name or option is the user's mistake."""
     source = _source(name)
     chosen = declarations.check(name, source.OPTIONS, options or {})
-    spec: GameSpec = source.spec(**chosen)
+    spec: GameSpec = source.load(name, chosen) if is_foreign(name) else source.spec(**chosen)
     return spec
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a name is that of somebody else's game."""
+    return name.startswith(tuple(FOREIGN))
 
 
 def declared(name: str) -> tuple[GameOption, ...]:
@@ -50,7 +60,7 @@ def name_flaw(name: str) -> str | None:
     return "is taken by asyncplay" if name in (*NAMES, *RESERVED) else None
 
 
-def foreign_names() -> tuple[list[str], list[str]]:
+def packaged_names() -> tuple[list[str], list[str]]:
     """The games of other packages, and a line for each that cannot be asked for; none of them is imported."""
     found = packages.installed()
     flaws = {name: name_flaw(name) for name in found.games}
@@ -70,9 +80,13 @@ def import_part(name: str, module: str, wanted: tuple[str, ...]) -> ModuleType:
 
 
 def _source(name: str) -> Any:
+    for prefix, module in FOREIGN.items():
+        if name.startswith(prefix):
+            return import_module(f"asyncplay.games.{module}")
     if name in NAMES:
         return import_module(f"asyncplay.games.{name}")
     found = None if name_flaw(name) else packages.source(name)
     if found is None:
-        raise AsyncplayError(declarations.unknown("game", name, [*NAMES, *foreign_names()[0]]))
+        known = [*NAMES, *packaged_names()[0], *(f"{prefix}..." for prefix in FOREIGN)]
+        raise AsyncplayError(declarations.unknown("game", name, known))
     return found

@@ -64,6 +64,18 @@ def ready(dispatcher: Kernel) -> Kernel:
     return dispatcher
 
 
+class PlainKernel:
+    """A kernel of the slow lane: a Python function that is called as it is, and never compiled."""
+
+    _can_compile = False  # as ``ready`` asks a dispatcher
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+
 def warm_up(kernels: Iterable[Kernel], progress: Progress | None = None) -> None:
     """Make kernels ready in order; ``progress(done, total, "games.connect4.play")``, in units of COSTS, before each and
     at the end."""

@@ -137,6 +137,8 @@ class GameSpec:
     hidden_features: int = 0  # H, of what is hidden from the viewer; 0: none are encoded
     shows_hidden: bool = False  # rows have them too, behind the F that the viewer sees
     show_module: str | None = None  # where the game is told to people, see show/; None: in numbers
+    slow: Any = None  # SlowRules of slow.py, where they are plain Python: searched by search/slow_group.py
+    unsearchable: str = ""  # why a game of the slow lane is not searched
 
     @property
     def row_features(self) -> int:

@@ -9,6 +9,7 @@ come from an "action_mask" of the observation or the info.
 import json
 from collections import deque
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -33,6 +34,9 @@ MASK = "action_mask"
 OPTIONS = (
     GameOption("frames", int, 1, "What an agent sees: the present frame and those of its turns before.", within=(1, 8)),
     GameOption("longest", int, 1000, "Decisions after which an episode is cut off.", within=(1, 100_000)),
+    GameOption(
+        "most_return", float, 1.0, "Of self-play: what an agent can get in a game, either way.", within=(1e-6, 1e9)
+    ),
     GameOption("arguments", str, "", "Of the module's env().", form='JSON such as {"max_cycles": 25}, or empty'),
 )
 
@@ -83,6 +87,8 @@ def make(name: str, arguments: str) -> Any:
         return conversions.parallel_to_aec(module.parallel_env(**given))
     except TypeError as error:
         raise AsyncplayError(f"option arguments of {name}: {error}") from None
+    except ImportError as error:
+        raise AsyncplayError(f"{name} needs what is not installed: {error}") from None
 
 
 def winners(returns: Array) -> Floats:
@@ -121,6 +127,18 @@ class World:
         self.gains[:] = 0.0
         self._settle()
 
+    def copy(self) -> "World":
+        """Another one in the same position; what never changes is shared."""
+        after = object.__new__(World)
+        after.__dict__ |= self.__dict__
+        inner = self._inner
+        fixed = [
+            space for agent in self.agents for space in (inner.action_space(agent), inner.observation_space(agent))
+        ]
+        after._inner = _copied(inner, {id(thing): thing for thing in fixed})
+        after.gains = self.gains.copy()
+        return after
+
     def play(self, action: int) -> None:
         self._inner.step(action)
         self._settle()
@@ -153,6 +171,14 @@ class World:
                 return
             inner.step(None)
         self.mover = GAME_OVER
+
+
+def _copied(env: Any, memo: dict[int, Any]) -> Any:
+    """An environment with its wrappers, attribute by attribute: many say of themselves that a copy is one made anew."""
+    memo[id(env)] = after = object.__new__(type(env))
+    for name, value in vars(env).items():
+        vars(after)[name] = _copied(value, memo) if name == "env" else deepcopy(value, memo)
+    return after
 
 
 def _scaled(seen: NDArray[np.float64], space: Any) -> NDArray[np.float64]:

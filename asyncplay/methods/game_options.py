@@ -9,8 +9,6 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games import options
 from asyncplay.games.options import GameOption, Value, as_typed
 
-PETTINGZOO = "pettingzoo:"
-"""Other people's environments; games/zoo.py, which loads numba, has the prefix too."""
 SYNTHETIC_LOAD, SYNTHETIC_TREE = "synthetic", "forest"
 """Made to measure; they are no games. solve/solvable.py, which loads numba, has the second name too."""
 ABSTRACTED = "holdem"
@@ -54,8 +52,4 @@ def _declared(name: str) -> tuple[GameOption, ...]:
         from asyncplay.solve.synthetic_tree import OPTIONS  # numba loads here, not on --help
 
         return OPTIONS
-    if name.startswith(PETTINGZOO):
-        from asyncplay.games import zoo  # numba loads here, not on --help
-
-        return zoo.OPTIONS
     return games.declared(name)

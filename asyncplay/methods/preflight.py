@@ -45,7 +45,7 @@ def require(config: Config, counted: str | None = None) -> None:
     game = games.load(config.game.name, config.game.options)
     from asyncplay.search import entries
 
-    entries.declared(game)
+    entries.require(game)
     if config.net.kind == "resnet" and game.planes is None:
         raise ConfigError(f"net.kind is resnet, but {game.name} has no board; use mlp")
     if config.net.hidden_features and config.net.kind == "resnet":

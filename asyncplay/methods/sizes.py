@@ -21,7 +21,8 @@ from asyncplay.methods.limits import MB, byte_limits, told
 from asyncplay.model.shape import NetShape
 from asyncplay.search.cache import cache_shape
 from asyncplay.search.group import kernel_settings, make_sizes
-from asyncplay.search.layout import KernelSettings, Sizes, needed_bytes
+from asyncplay.search.groups import group_bytes
+from asyncplay.search.layout import KernelSettings, Sizes
 
 MOST_SEATS = 8
 SEEING_WIDTH, SEEING_BLOCKS = 256, 3  # of the value's own trunk beside a blobnet
@@ -219,7 +220,7 @@ def _match_sizes(config: Config, game: GameSpec) -> Sizes:
 
 
 def _group_bytes(game: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
-    return needed_bytes(game, sizes, settings) + sizes.rows * _feature_bytes(game)
+    return group_bytes(game, sizes, settings) + sizes.rows * _feature_bytes(game)
 
 
 def _feature_bytes(game: GameSpec) -> int:

@@ -200,6 +200,16 @@ class Group:
         """The slots that wait for a decision from outside."""
         return np.flatnonzero(self.memory.games.slots["status"] == layout.OUTSIDE).astype(np.int32)
 
+    def status(self, slot: int) -> int:
+        """What a slot does: IDLE, THINKING, OUTSIDE ... of layout.py."""
+        return int(self.memory.games.slots["status"][slot])
+
+    def actions(self, slot: int) -> NDArray[np.int32]:
+        """The decisions of a slot's game so far: a view."""
+        n_decisions = int(self.memory.games.slots["decisions"][slot])
+        actions: NDArray[np.int32] = self.memory.records.decisions[slot, :n_decisions]["action"]
+        return actions
+
     def state(self, slot: int) -> NDArray[np.int64]:
         """The position of a slot's game: a view."""
         return self.memory.games.states[slot]

@@ -19,7 +19,8 @@ from asyncplay.methods.selfplay.messages import Game, SelfplaySpec
 from asyncplay.payloads import Floats, Positions, join_positions
 from asyncplay.search.cache import EvaluationCache, Split
 from asyncplay.search.examples import GameRows, PlayedGame
-from asyncplay.search.group import Group, SelectedRows, kernel_settings
+from asyncplay.search.group import SelectedRows, kernel_settings
+from asyncplay.search.groups import AnyGroup, make_group
 from asyncplay.wire.codec import HEADER, decode, payload_bytes
 from asyncplay.wire.messages import Answer, Ask, Job, Message, PlaceModel
 from asyncplay.worker.core import Step
@@ -34,7 +35,7 @@ NO_UNIT = -1
 class PlayingGroup:
     """One group with the units its slots play."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: AnyGroup) -> None:
         n_games = group.sizes.games
         self.group = group
         self.units = np.full(n_games, NO_UNIT, np.int64)
@@ -105,7 +106,7 @@ class SelfPlayer:
         settings = kernel_settings(game, search)
         half = spec.games // 2
         sizes = [spec.games - half, half] if half * settings.worlds >= BLOCK_ROWS else [spec.games]
-        self._tables = [PlayingGroup(Group(game, settings, size)) for size in sizes]
+        self._tables = [PlayingGroup(make_group(game, settings, size)) for size in sizes]
         self._cache = EvaluationCache(game, spec.cache, spec.cache_bytes) if spec.cache else None
         self._seed = job.seed
 

@@ -23,7 +23,8 @@ from asyncplay.methods.selfplay.messages import Game, MatchSpec
 from asyncplay.methods.selfplay.worker import ask_message, load_game
 from asyncplay.payloads import Positions
 from asyncplay.search import layout
-from asyncplay.search.group import Group, kernel_settings
+from asyncplay.search.group import kernel_settings
+from asyncplay.search.groups import AnyGroup, make_group
 from asyncplay.wire.codec import HEADER, decode
 from asyncplay.wire.messages import Answer, Job, Message, PlaceModel
 from asyncplay.worker.core import Step
@@ -37,24 +38,21 @@ MODEL = "model:"
 class Side:
     """One searching agent's view of all games of a match under way."""
 
-    group: Group
+    group: AnyGroup
     model: int
     is_waiting: bool = False
 
     def follow(self, slot: int, actions: tuple[int, ...]) -> None:
         """Take over what was decided elsewhere, one decision at a time, until this side has to think."""
-        games = self.group.memory.games.slots
-        while int(games["decisions"][slot]) < len(actions):
-            if games["status"][slot] in (layout.THINKING, layout.OUTSIDE):
-                action = actions[int(games["decisions"][slot])]
-                self.group.force(np.array([slot], np.int32), np.array([action], np.int32))
+        while (n_done := len(self.group.actions(slot))) < len(actions):
+            if self.group.status(slot) in (layout.THINKING, layout.OUTSIDE):
+                self.group.force(np.array([slot], np.int32), np.array([actions[n_done]], np.int32))
             self.group.advance()
 
     def decided(self, slot: int, n_decisions: int) -> int | None:
         """Its decision of this number, if it has taken it."""
-        if int(self.group.memory.games.slots["decisions"][slot]) <= n_decisions:
-            return None
-        return int(self.group.memory.records.decisions[slot, n_decisions]["action"])
+        decided = self.group.actions(slot)
+        return int(decided[n_decisions]) if len(decided) > n_decisions else None
 
 
 @dataclass(slots=True)
@@ -84,7 +82,7 @@ class MatchGames:
             return make_agent(name, self._game)
         game = self._game.showing(hidden=hidden)
         settings = kernel_settings(game, SearchSettings(**json.loads(search)), is_match=True)
-        return Side(Group(game, settings, self._n_games), int(name.removeprefix(MODEL)))
+        return Side(make_group(game, settings, self._n_games), int(name.removeprefix(MODEL)))
 
     @property
     def is_busy(self) -> bool:
@@ -147,7 +145,7 @@ class MatchGames:
 
     def _finish(self, slot: int) -> Message:
         board = self._boards.pop(slot)
-        shortened = sum(int(side.group.memory.games.slots["shortened"][slot]) for side in self.searching)
+        shortened = sum(side.group.take(slot).shortened for side in self.searching)
         for side in self.searching:
             side.group.stop(np.array([slot], np.int32))
         return result_message(board, shortened)

@@ -56,7 +56,7 @@ class Rebuilder:
         assert self._game is not None, "a job brings its game"
         record = unpack(stored.record)
         notes = notes_of(self._game, stored.seed, record, stored.returns)
-        rows = rebuild_rows(self._game, entries.load(self._game).rebuild, notes, record)
+        rows = rebuild_rows(self._game, entries.load_rebuild(self._game), notes, record)
         return game_message(self._game, notes, rows, job=stored.job, unit=stored.unit)
 
 

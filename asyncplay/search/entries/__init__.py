@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
+from asyncplay.games import draws
 from asyncplay.games.kernels import Kernel, Progress, ready, warm_up
 from asyncplay.games.spec import GameSpec
 from asyncplay.search import cache as recall
 from asyncplay.search import puct
+from asyncplay.search.slow_rebuild import rebuilder
 
 
 class Entry(NamedTuple):
@@ -36,10 +38,27 @@ def load(spec: GameSpec) -> Entry:
     return entry
 
 
+def load_rebuild(spec: GameSpec) -> Kernel:
+    """Return what plays a game's records again."""
+    return load(spec).rebuild if spec.slow is None else rebuilder(spec)
+
+
 def warm(spec: GameSpec, progress: Progress | None = None) -> None:
     """Compile the kernels of a game into the cache, before workers start; ``progress(done, total, name)``."""
+    if spec.slow is not None:
+        require(spec)
+        warm_up([*draws.KERNELS, *recall.KERNELS], progress)
+        return
     others = [dispatcher for dispatcher in (spec.advise, spec.why) if dispatcher is not None]
     warm_up([*spec.kernels.all(), *others, *declared(spec).kernels(), *recall.KERNELS], progress)
+
+
+def require(spec: GameSpec) -> None:
+    """AsyncplayError if a game is not searched."""
+    if spec.unsearchable:
+        raise AsyncplayError(f"{spec.name} has no tree search: {spec.unsearchable}")
+    if spec.slow is None:
+        declared(spec)
 
 
 def declared(spec: GameSpec) -> Entry:
