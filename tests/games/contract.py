@@ -12,6 +12,7 @@ import pytest
 from games import blob_twin
 
 from asyncplay import rng
+from asyncplay.games.kernels import warm_up
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason
 
 GUARD, N_GUARDS = 77, 16
@@ -66,6 +67,8 @@ class Desk:
             array.inside for array in self._arrays
         )
         self.rules[:] = spec.rules
+        kernels = spec.kernels  # for their own signatures, so that what a search compiles is found on the disk
+        warm_up([kernels.reset, kernels.legal, kernels.play, kernels.to_move, kernels.returns, kernels.encode])
 
     def reset(self, seed: int) -> None:
         self.stream[:] = rng.stream(seed, 0)
