@@ -52,6 +52,11 @@ BENCHES = (
         "Tree, rules and encoding alone: simulations/s of one core with a constant network.",
         (GAME, OPTION),
     ),
+    Bench(
+        "rules",
+        "Rules alone: random games with legality and encoding, decisions/s of one core, and how games end.",
+        (GAME, OPTION, Option("seconds", Seconds, 10.0, "Of processor time.")),
+    ),
     Bench("hands", "Hold'em's kernels alone, one core: seven-card hands/s, boards/s, decisions/s of the betting tree."),
     Bench(
         "workers",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from asyncplay import rng
+from asyncplay.games.kernels import warm_up
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec, end_reason, signature_flaw
 from asyncplay.payloads import Array
 
@@ -66,6 +67,8 @@ class GuardedGame:
             array.inside for array in self._arrays
         )
         self.rules[:] = spec.rules
+        kernels = spec.kernels  # for their own signatures, so that what a search compiles is found on the disk
+        warm_up([kernels.reset, kernels.legal, kernels.play, kernels.to_move, kernels.returns, kernels.encode])
 
     def reset(self, seed: int) -> None:
         self.stream[:] = rng.stream(seed, 0)

@@ -39,15 +39,19 @@ COSTS = {"select": 60, "advance": 100, "rebuild": 10}
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 helper: Any = njit(**_OPTIONS | {"forceinline": True, "no_cpython_wrapper": True})
-routine: Any = njit(**_OPTIONS | {"no_cpython_wrapper": True})
+routine: Any = njit(**_OPTIONS | {"forceinline": False, "no_cpython_wrapper": True})
 body: Any = njit(**_OPTIONS | {"inline": "always", "no_cpython_wrapper": True})
 
 
-def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Declare a kernel of exactly this signature; the decorated function is the dispatcher."""
+def kernel(signature: Any, *, is_long: bool = False) -> Callable[[Callable[..., Any]], Kernel]:
+    """Declare a kernel of exactly this signature; the decorated function is the dispatcher.
+
+    A long one says so, and other kernels call it as they call a routine. Where nothing is said numba takes
+    ``forceinline`` from whatever is being compiled when a kernel is first met; for a search that is a helper.
+    """
 
     def declare(function: Callable[..., Any]) -> Kernel:
-        dispatcher = njit(**_OPTIONS)(function)
+        dispatcher = njit(**_OPTIONS | ({"forceinline": False} if is_long else {}))(function)
         if (folder := cache_folder()) is not None:
             dispatcher._cache = KernelCache(function, folder)
         dispatcher.contract = signature

@@ -316,7 +316,7 @@ def test_a_default_that_is_said_is_no_change_of_a_run(begun, capsys, tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["search", "workers", "selfplay", "cfr"])
+@pytest.mark.parametrize("name", ["search", "rules", "workers", "selfplay", "cfr"])
 def test_every_bench_with_a_game_hands_its_options_on_and_shows_them(name, monkeypatch, capsys):
     monkeypatch.setattr(f"asyncplay.bench.{name}.measure", lambda *, option, **rest: {"given": option})
     words = ["cards=3", "trump=none"]

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from asyncplay import games
-from asyncplay.games.ringrift import decisions, layout
+from asyncplay.games.kernels import warm_up
+from asyncplay.games.ringrift import KERNELS, decisions, layout
 from asyncplay.games.ringrift.decisions import Decision, Position
 from asyncplay.games.ringrift.turns import START, go_on
 from asyncplay.games.spec import GameSpec
@@ -17,6 +18,7 @@ class Table:
     """A game from its start."""
 
     def __init__(self, **options: Any) -> None:
+        warm_up([KERNELS.reset, KERNELS.to_move, KERNELS.legal, go_on, KERNELS.play, KERNELS.returns])
         self.spec: GameSpec = games.load("ringrift", options)
         self.state = self.spec.new_state()
 

@@ -107,6 +107,14 @@ def test_lines_run_along_the_three_axes_of_a_hexagon(begin: Begin, axis):
     assert offers(table, "line") == {(tuple(sorted(cells, key=lambda cell: (cell[1], cell[0]))),)}
 
 
+def test_markers_a_knight_s_step_apart_are_no_line_of_a_hexagon(begin: Begin):
+    """Four markers in a straight line that joins no neighbours."""
+    knights = {(-2, 1, 1): 1, (0, 0, 0): 1, (2, -1, -1): 1}
+    table = begin(Options(board="hex8"), stacks={(-4, 2, 2): [1]}, markers=knights)
+    table.play(("move", (-4, 2, 2), (-3, 2, 1)))
+    assert table.view().player == 2
+
+
 @pytest.mark.parametrize(
     ("board", "players", "is_line"),
     [("square8", 2, False), ("square8", 3, True), ("square8", 4, True), ("square19", 3, False), ("square19", 4, False)],
@@ -224,6 +232,16 @@ def test_regions_with_the_same_lowest_cell_are_told_apart_by_their_border(begin:
         assert legal_set(table) == {("claim", (0, 0), 1), ("claim", (0, 0), 2), ("skip_territory",)}
         table.play(("claim", (0, 0), border), ("pay_cap", (7, 6)))
         assert table.view().territory == (territory, 0)
+
+
+def test_the_same_lowest_cell_may_have_regions_of_two_borders_and_of_none(begin: Begin):
+    """Between (1,0) of P1 and (0,1) of P2, walled off by collapsed cells; without a border all three are one region."""
+    markers, collapsed = {(1, 0): 1, (0, 1): 2}, {(2, 0): 1, (1, 1): 1, (0, 2): 2}
+    table = begin(stacks={(7, 7): [1]}, markers=markers, collapsed=collapsed)
+    table.play(AWAY)
+    assert offers(table, "claim") == {((0, 0), 1), ((0, 0), 2), ((0, 0), "none")}
+    table.play(("claim", (0, 0), "none"))
+    assert table.view().territory == (5, 1)
 
 
 TWO_CORNERS = {

@@ -75,6 +75,14 @@ def test_a_placement_that_could_not_move_is_illegal(begin: Begin):
     assert {number for cell, number in offers(table, "place") if cell == (0, 0)} == {2, 3}
 
 
+def test_a_placed_stack_may_go_by_a_capture_alone(begin: Begin):
+    """(0,0) is shut in but for a neighbour of cap height 1, behind which two cells are free."""
+    table = begin(stacks={(1, 0): [2]}, collapsed={(0, 1): 2, (1, 1): 2, (4, 0): 2}, hands=(3, 3))
+    assert {number for cell, number in offers(table, "place") if cell == (0, 0)} == {1, 2, 3}
+    table.play(("place", (0, 0), 3))
+    assert legal_set(table) == {("capture", (0, 0), (1, 0), (3, 0))}
+
+
 def test_a_stack_too_high_for_its_rays_takes_no_ring(begin: Begin):
     """In the middle of square8 the longest ray has 4 cells: 4 rings move there, a fifth is dead."""
     assert ("place", (3, 3), 1) in begin(stacks={(3, 3): [2, 2, 2]}, hands=(5, 3)).legal()
@@ -353,6 +361,18 @@ def test_who_controls_a_stack_does_not_recover(begin: Begin):
     """The only stack is shut in: P1 is offered no slide, only the claim of all the rest, and then the elimination."""
     table = begin(stacks={(0, 0): [1, 1], (5, 5): [1, 2]}, markers={(4, 3): 1}, collapsed=WALLED)
     assert kinds(table) == {"claim", "skip_territory"}
+
+
+@pytest.mark.parametrize(("stack", "owner"), [([1, 2], 2), ([2, 2], 1)], ids=["no marker", "no buried ring"])
+def test_recovery_needs_a_marker_and_a_buried_ring(begin: Begin, stack, owner):
+    assert not {"slide", "skip_recovery"} & kinds(begin(stacks={(7, 7): stack}, markers={(0, 0): owner}))
+
+
+def test_a_marker_that_leaves_its_own_run_does_not_count_there(begin: Begin):
+    """(3,0) goes on to (4,0): the run behind it is broken off, so no slide makes a line and all are offered."""
+    table = begin(stacks={(7, 7): [1, 2]}, markers={(1, 0): 1, (2, 0): 1, (3, 0): 1})
+    assert ("slide", (3, 0), (4, 0)) in table.legal()
+    assert len(offers(table, "slide")) == 4 + 3 + 4
 
 
 def test_a_strike_costs_marker_and_top_ring_and_the_extraction_is_waived_without_a_buried_ring(begin: Begin):

@@ -75,7 +75,7 @@ def n_globals(players: int) -> int:
     return STANDING + 4 * players + 2
 
 
-@kernel(contract.ENCODE_BYTES)
+@kernel(contract.ENCODE_BYTES, is_long=True)
 def encode(rules, state, viewer, features, room):
     """Counts as they are: networks scale them."""
     n_cells, players = rules[N_CELLS], rules[PLAYERS]

@@ -33,7 +33,7 @@ from asyncplay.games.ringrift.territory import border_marker, flood, forget_regi
 from asyncplay.games.spec import Symmetries
 
 
-@kernel(contract.TURN)
+@kernel(contract.TURN, is_long=True)
 def turn(rules, state, action, y, room):
     """What an action becomes by symmetry ``y``."""
     plane, cell = action // rules[N_CELLS], action % rules[N_CELLS]

@@ -130,7 +130,7 @@ def list_payers(rules, state, is_extraction, actions):
     return count
 
 
-@kernel(contract.LEGAL)
+@kernel(contract.LEGAL, is_long=True)
 def legal(rules, state, actions, room):
     """What the phase offers, then a skip where one is allowed, then the swap."""
     phase, count = state[PHASE], 0
@@ -158,7 +158,7 @@ def legal(rules, state, actions, room):
     return count
 
 
-@kernel(contract.PLAY)
+@kernel(contract.PLAY, is_long=True)
 def play(rules, state, action, room):
     """Take a decision, then go on to the next one that somebody has to take."""
     state[DECISIONS] += 1
@@ -278,7 +278,7 @@ def offered_phase(rules, state, part, room):
     return phase
 
 
-@kernel(contract.PLAY)
+@kernel(contract.PLAY, is_long=True)
 def go_on(rules, state, part, room):
     """Go on from a part of the turn to the next decision, through all that is passed, or to the end of the game."""
     state[FOCUS] = NOWHERE
