@@ -21,7 +21,8 @@ from asyncplay.config.sections import Config, SolveSettings
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.options import unknown
-from asyncplay.methods.mccfr.run import MB, MccfrRun
+from asyncplay.methods.mccfr.needs import MB
+from asyncplay.methods.mccfr.run import MccfrRun
 from asyncplay.solve import solvable
 from asyncplay.solve.mccfr import SamplerSettings
 
