@@ -1,11 +1,13 @@
 """Arrays of gigabytes as files: written, hashed and checked piece by piece, and mapped when they are read.
 
-A file has an array's bytes and nothing else; a manifest has its type, its shape and the SHA-256 of each piece of
-PIECE_BYTES. Pieces are copied before they are hashed and written, so that an array may change meanwhile and no second
-copy of it is ever held. Several threads hash, as without the processor's help that is slower than a disk.
+A file has an array's bytes and nothing else; a manifest has its type, its shape and the SHA-256 of each of its pieces,
+which are all of one size but the last. A piece is copied before it is hashed and written, so that an array may change
+meanwhile and no second copy of it is ever held. Several threads hash, as without the processor's help that is slower
+than a disk.
 """
 
 import hashlib
+import mmap
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -20,7 +22,7 @@ from asyncplay.machine import usable_cores
 from asyncplay.payloads import Array
 
 LEAST_BYTES = 1 << 26  # of an array that gets a file of its own
-PIECE_BYTES = 1 << 23
+PIECE_BYTES, MOST_PIECE_BYTES = 1 << 23, 1 << 28
 KINDS = {"float32", "float64", "uint8", "int32", "int64", "float16", "uint16", "uint64", "bool", "int8"}
 
 
@@ -32,7 +34,8 @@ def write(folder: Path, arrays: Mapping[str, Array]) -> dict[str, Any]:
             digests: list[str] = []
             file = f"array-{number}"
             disk.stream(folder / file, _hashed(array, digests, hashing))
-            listed[name] = {"file": file, "dtype": array.dtype.name, "shape": list(array.shape), "sha256": digests}
+            kind = {"dtype": array.dtype.name, "shape": list(array.shape)}
+            listed[name] = {"file": file, **kind, "piece_bytes": PIECE_BYTES, "sha256": digests}
     return listed
 
 
@@ -41,7 +44,7 @@ def _hashed(array: Array, digests: list[str], hashing: ThreadPoolExecutor) -> It
     content, under_way = array.reshape(-1).data.cast("B"), deque[Future[str]]()
     for start in range(0, len(content), PIECE_BYTES):
         piece = bytes(content[start : start + PIECE_BYTES])
-        under_way.append(hashing.submit(_digest, piece))
+        under_way.append(hashing.submit(digest_of, piece))
         if len(under_way) > usable_cores():
             digests.append(under_way.popleft().result())
         yield memoryview(piece)
@@ -60,23 +63,37 @@ def read(folder: Path, listed: Mapping[str, Any]) -> dict[str, Array]:
             dtype = np.dtype(facts["dtype"])
             n_bytes = dtype.itemsize * int(np.prod(shape, dtype=object))
             disk.check_file(path, n_bytes)
-            if path.stat().st_size != n_bytes or len(facts["sha256"]) != -(-n_bytes // PIECE_BYTES):
+            if path.stat().st_size != n_bytes:
                 raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, {n_bytes:,} were written")
-            _check(path, facts["sha256"], hashing)
+            piece_bytes = int(facts["piece_bytes"])
+            if not 0 < piece_bytes <= MOST_PIECE_BYTES or len(facts["sha256"]) != -(-n_bytes // piece_bytes):
+                raise ValueError(f"{name} has {len(facts['sha256'])} pieces of {piece_bytes:,} bytes")
+            _check(path, piece_bytes, facts["sha256"], hashing)
             arrays[name] = np.memmap(path, dtype, "c", shape=shape)
     return arrays
 
 
-def _check(path: Path, digests: list[str], hashing: ThreadPoolExecutor) -> None:
+def _check(path: Path, piece_bytes: int, digests: list[str], hashing: ThreadPoolExecutor) -> None:
     descriptor = disk.open_file(path, os.O_RDONLY)
     try:
-        starts = range(0, len(digests) * PIECE_BYTES, PIECE_BYTES)
-        found = list(hashing.map(lambda start: _digest(os.pread(descriptor, PIECE_BYTES, start)), starts))
+        starts = range(0, len(digests) * piece_bytes, piece_bytes)
+        found = list(hashing.map(lambda start: digest_of(os.pread(descriptor, piece_bytes, start)), starts))
     finally:
         os.close(descriptor)
     if found != digests:
         raise ValueError(f"{path.name} is not what was written")
 
 
-def _digest(piece: bytes) -> str:
+def blocks(array: Array) -> Iterator[tuple[int, Array]]:
+    """The places and pieces of an array of one dimension. Of a mapped one, what was read is dropped again: it would
+    count as memory of this process."""
+    n = PIECE_BYTES // array.itemsize
+    for start in range(0, len(array), n):
+        block = array[start : start + n]
+        yield start, block
+        if isinstance(array, np.memmap):
+            array._mmap.madvise(mmap.MADV_DONTNEED, start * array.itemsize, block.nbytes)  # type: ignore[attr-defined]
+
+
+def digest_of(piece: bytes) -> str:
     return hashlib.sha256(piece).hexdigest()

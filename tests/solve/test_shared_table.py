@@ -100,12 +100,12 @@ def test_what_is_restored_is_what_was_captured(tmp_path):
     table, other = SharedTable(game, tmp_path), SharedTable(game, tmp_path)
     SharedSampler(game, SamplerSettings(), 3, mapped(table, game)).run(0, 300)
     table.look(game.n_entries)
-    other.restore({name: array.copy() for name, array in table.capture().items()})
+    other.restore({name: [(0, array.copy())] for name, array in table.capture().items()})
     for name, array in table.capture().items():
         np.testing.assert_array_equal(other.capture()[name], array)
     assert other.n_known == table.n_known > 0
-    broken = {name: array.copy() for name, array in table.capture().items()}
-    broken["regrets"][7] = np.nan
+    broken = {name: [(0, array.copy())] for name, array in table.capture().items()}
+    broken["regrets"][0][1][7] = np.nan
     with pytest.raises(ValueError, match="regrets has numbers that are not finite"):
         other.restore(broken)
 

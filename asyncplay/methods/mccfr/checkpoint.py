@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from pydantic import Field
 
-from asyncplay.data import checkpoint
+from asyncplay.data import checkpoint, large_arrays
 from asyncplay.data.checkpoint import Checkpoint, Count, State
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr.figures import LATEST_UTILITIES, RoundFigures
@@ -110,7 +110,8 @@ def restore(snapshot: Checkpoint, table: MergedTable | SharedTable) -> None:
         table.restore(values, array_of(snapshot, "known", np.uint8, (table.n_infosets,)))
         return
     try:
-        table.restore({name: typed(snapshot, name, own.dtype, own.shape) for name, own in table.capture().items()})
+        found = {name: typed(snapshot, name, own.dtype, own.shape) for name, own in table.capture().items()}
+        table.restore({name: large_arrays.blocks(array) for name, array in found.items()})
     except ValueError as error:
         raise checkpoint.unfit(str(error)) from None
 

@@ -120,7 +120,7 @@ class MccfrRun:
                 await self.saver.save()
                 await self._save_policy()
                 await self._measure()
-                await self._add_regrets()
+                await self._add_regrets(self.game.n_entries)
             self.note("stop", f"{self.rounds.stats.iterations:,} iterations{self._nash_conv()}")
 
     def drain(self) -> None:
@@ -144,11 +144,12 @@ class MccfrRun:
 
     def summary(self, seconds: float) -> list[str]:
         stats = self.rounds.stats
+        rows_in, rows_out = stats.bytes_in / max(stats.rows_in, 1), stats.bytes_out / max(stats.rows_out, 1)
+        traffic = f"{rows_in:.1f} bytes a touched row in, {rows_out:.1f} out; "
         return [
             f"iterations {stats.iterations:,} in {stats.pieces:,} pieces, {stats.nodes:,} nodes, "
             f"{stats.infosets:,} of {self.game.n_infosets:,} infosets ({stats.visited:.1%}); "
-            f"{stats.bytes_in / max(stats.rows_in, 1):.1f} bytes a touched row in, "
-            f"{stats.bytes_out / max(stats.rows_out, 1):.1f} out; "
+            f"{'' if self._is_shared else traffic}"
             f"utility {stats.mean_utility:+.4f}, regret {stats.regret:.4f}{self._nash_conv()}"
         ]
 
@@ -249,14 +250,14 @@ class MccfrRun:
             # At once: the figures of the interval come too late for a run's last value.
             self.measure({"strength/NashConv": self.exploitability.nash_conv})
 
-    async def _add_regrets(self) -> None:
+    async def _add_regrets(self, most_entries: int = LOOK_ENTRIES) -> None:
         """Regrets are divided by the workers of a round when they are merged, so the weights are too. What a discounted
         run's weights add up to is not known. Of a shared table a part is read each time."""
         solve, stats, table = self._config.solve, self.rounds.stats, self.table
         done = stats.iterations
         weights = {"linear": done * (done + 1) / 2, "uniform": float(done)}.get(solve.weighting, 0.0)
         if isinstance(table, SharedTable):
-            stats.regret = await asyncio.to_thread(table.look, LOOK_ENTRIES) / max(weights, 1.0)
+            stats.regret = await asyncio.to_thread(table.look, most_entries) / max(weights, 1.0)
             stats.infosets, stats.visited = table.n_known, table.n_known / table.n_infosets
         elif weights:
             total = await asyncio.to_thread(ready(largest_regrets), self.game.offsets, table.values)

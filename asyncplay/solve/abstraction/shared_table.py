@@ -12,7 +12,7 @@ import json
 import mmap
 import os
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -240,17 +240,14 @@ class SharedTable:
         self.n_known = sum(n_touched for n_touched, _ in self._seen.values())
         return sum(regret for _, regret in self._seen.values())
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what ``capture`` gave, block by block; ValueError if a number is not finite."""
+    def restore(self, arrays: Mapping[str, Iterable[tuple[int, NDArray[Any]]]]) -> None:
+        """Take over what ``capture`` gave: of each array the places and numbers of its parts. ValueError if a number is
+        not finite."""
         for name, own in self.capture().items():
-            found = arrays[name]
-            for start in range(0, len(own), BLOCK_ENTRIES):
-                block = found[start : start + BLOCK_ENTRIES]
+            for start, block in arrays[name]:
                 if not np.isfinite(block).all():
                     raise ValueError(f"{name} has numbers that are not finite")
-                own[start : start + BLOCK_ENTRIES] = block
-                if isinstance(found, np.memmap):  # what was read of a mapped file would count as memory of this process
-                    found._mmap.madvise(mmap.MADV_DONTNEED, start * own.itemsize, block.nbytes)  # type: ignore[attr-defined]
+                own[start : start + len(block)] = block
         self.look(self.layout.n_entries)
 
     def capture(self) -> dict[str, NDArray[Any]]:
