@@ -23,8 +23,9 @@ from asyncplay.engine.ledger import Ledger
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.options import unknown
 from asyncplay.methods.mccfr.messages import Delta, TraverseSpec
+from asyncplay.methods.mccfr.pieces import ROLE, payload
 from asyncplay.methods.mccfr.round_size import RoundSize
-from asyncplay.methods.mccfr.rounds import ROLE, Rounds, payload
+from asyncplay.methods.mccfr.rounds import Rounds
 from asyncplay.methods.mccfr.worker import TraversePlayer
 from asyncplay.solve import solvable
 from asyncplay.solve.deltas import MergedTable
@@ -118,7 +119,8 @@ class Exchange:
         self.table = MergedTable(self._game.offsets, new_table(self._game))
         self._player = TraversePlayer(count(1))
         sections = load.options, asdict(load.solve), asdict(load.abstraction)
-        self._spec = encode(TraverseSpec(load.game, *map(json.dumps, sections)))
+        options, solve, abstraction = map(json.dumps, sections)
+        self._spec = encode(TraverseSpec(load.game, options, solve, abstraction))
         self.begin()
 
     def begin(self) -> None:

@@ -13,7 +13,11 @@ from asyncplay.methods.buckets import first_use
 def holdem_config(options: Mapping[str, Value] | None = None) -> Config:
     """The shipped configuration with other options of the game; its buckets are built if they are not there yet."""
     config = load(SHIPPED / "holdem-fcpa.toml")
-    config = replace(config, game=replace(config.game, options=config.game.options | dict(options or {})))
+    return with_buckets(replace(config, game=replace(config.game, options=config.game.options | dict(options or {}))))
+
+
+def with_buckets(config: Config) -> Config:
+    """The same configuration, when its bucket file is there."""
     if first_use.is_missing(config):
         with bar("building buckets") as progress:
             first_use.build_missing(config, progress)

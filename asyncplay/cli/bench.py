@@ -126,11 +126,28 @@ BENCHES = (
             Option("seeds", Count, 1, "Trainings of either kind, one for each seed."),
         ),
     ),
+    Bench(
+        "tables",
+        "Saving and loading a large table against a plain write and read of as many bytes, and the memory they take.",
+        (
+            Option("megabytes", Count, 1024, "Of the table."),
+            Option("where", Path | None, None, "A folder on the disk that is measured; without it, the present one."),
+        ),
+    ),
     Bench("split", "No iteration is lost in the split, by arithmetic and with real processes."),
     Bench(
         "scaling",
-        "Two workers against one over a table of 30 MB, of hold'em 10 MB, merging included.",
-        (TABLED, Option("table", Literal["deltas"], "deltas", "How workers share it: they send what they changed.")),
+        "Two workers against one over a table of 30 MB, of hold'em 10 MB or, shared, more than 1 GB.",
+        (
+            TABLED,
+            Option(
+                "table",
+                Literal["deltas", "shared"],
+                "deltas",
+                "How workers share it: they send what they changed, or all change one.",
+            ),
+            Option("pairs", Count, 3, "Runs with one and with two workers, in turn."),
+        ),
     ),
     Bench(
         "duel",

@@ -25,5 +25,7 @@ def tree(config: Path | None = None, *, json: bool = False, **settings: Settings
     if chosen.game.name != "holdem":
         raise AsyncplayError(f"game.name is {chosen.game.name}: only holdem has an abstraction with a betting tree")
     spec = games.load(chosen.game.name, chosen.game.options)
-    sizes = require_fit(spec, chosen.abstraction, machine.at_hand())
-    return show({"buckets": chosen.abstraction.buckets, "rows": count_rows(sizes, spec.players)}, as_json=json)
+    table = chosen.solve.table
+    sizes = require_fit(spec, chosen.abstraction, machine.at_hand(), table)
+    rows = count_rows(sizes, spec.players, table)
+    return show({"buckets": chosen.abstraction.buckets, "rows": rows}, as_json=json)

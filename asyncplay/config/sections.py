@@ -314,6 +314,9 @@ class SolveSettings:
     gamma: Annotated[float, Ge(0), Le(100)] = 2.0
     """and of the strategy sums by (k / (k + 1))^gamma."""
 
+    table: Literal["auto", "deltas", "shared"] = "auto"
+    """"deltas": workers send what they changed; "shared": all change one table of hold'em; "auto": above 50 MB."""
+
     rounds: Literal["synchronous", "asynchronous"] = "synchronous"
     """"synchronous" gives the same bits every time; "asynchronous" waits for nobody."""
 
@@ -342,7 +345,7 @@ class SolveSettings:
     """First iteration that may skip."""
 
     snapshot_every_s: Annotated[float, Ge(0), Le(MOST_S)] = 60.0
-    """Time between two files of the average policy; 0 for none but the last."""
+    """Time between two files of the average policy, 0 for none but the last; of hold'em the newest four are kept."""
 
     exact_every_s: Annotated[float, Ge(0), Le(MOST_S)] = 5.0
     """Time between two exact measurements of the average policy's NashConv; 0 for none but the last."""

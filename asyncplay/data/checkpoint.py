@@ -1,7 +1,8 @@
 """Checkpoints: numbered folders, each of them whole or not there.
 
 A checkpoint is a folder ``NNNNNN`` with named arrays (``arrays.safetensors``), plain values (``state.json``) and
-``manifest.json``, which has the size and sha256 of both and of itself. It is written under another name, synced and
+``manifest.json``, which has the size and sha256 of both and of itself. Large arrays are files of their own, written and
+checked piece by piece (large_arrays.py) and listed in the manifest too. It is written under another name, synced and
 renamed, so a process killed at any moment leaves the old ones alone. Nothing in it is pickled.
 """
 
@@ -19,6 +20,7 @@ from safetensors import numpy as safetensors_numpy
 
 from asyncplay.config.sections import CheckpointSettings
 from asyncplay.data import files as disk
+from asyncplay.data import large_arrays
 from asyncplay.data.files import read_file
 from asyncplay.errors import AsyncplayError
 from asyncplay.payloads import Array
@@ -27,11 +29,12 @@ DEFAULT = CheckpointSettings()
 FORMAT = 1
 ARRAYS, STATE, MANIFEST = "arrays.safetensors", "state.json", "manifest.json"
 DRAFT, DISCARDED = "draft", "discarded"
-MANIFEST_BYTES, MOST_DIGITS = 1 << 16, 19
+MANIFEST_BYTES, MOST_DIGITS = 1 << 20, 19
 
 
 class Checkpoint(NamedTuple):
-    """What a checkpoint holds. Its arrays must not change while it is being saved."""
+    """What a checkpoint holds. What changes of its arrays while it is being saved is saved as it is when it is written;
+    large ones of a checkpoint that was read are mapped, and read from the disk as they are used."""
 
     arrays: Mapping[str, Array]
     state: Mapping[str, Any]  # what JSON can say
@@ -60,12 +63,15 @@ def save(folder: Path, snapshot: Checkpoint, keep: CheckpointSettings = DEFAULT)
         disk.remove(folder / name)  # left over from a save that was cut short
     number = max(numbers(folder), default=0) + 1
     arrays = {name: np.asarray(array, order="C") for name, array in snapshot.arrays.items()}
-    files = {ARRAYS: safetensors_numpy.save(arrays), STATE: json.dumps(snapshot.state).encode()}
-    files[MANIFEST] = _manifest({name: [len(data), _digest(data)] for name, data in files.items()})
+    large = {name: array for name, array in arrays.items() if array.nbytes >= large_arrays.LEAST_BYTES}
+    small = {name: array for name, array in arrays.items() if name not in large}
+    files = {ARRAYS: safetensors_numpy.save(small), STATE: json.dumps(snapshot.state).encode()}
+    listed = {name: [len(data), _digest(data)] for name, data in files.items()}
     draft = folder / DRAFT
     draft.mkdir()
     try:
-        for name, data in files.items():
+        pieces = large_arrays.write(draft, large)
+        for name, data in (*files.items(), (MANIFEST, _manifest(listed, pieces))):
             disk.write(draft / name, data)
         disk.sync(draft)
     except OSError:
@@ -89,9 +95,10 @@ def load(path: Path) -> Checkpoint:
         known = json.loads(text)
         listed, number = known["files"], known["format"]
         sizes = {name: (int(listed[name][0]), str(listed[name][1])) for name in (ARRAYS, STATE)}
+        pieces = known.get("large", {})
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
         raise Damaged(f"{path} is damaged: {MANIFEST} cannot be understood") from None
-    if number != FORMAT or text != _manifest(listed) or len(listed) != len(sizes):
+    if number != FORMAT or text != _manifest(listed, pieces) or len(listed) != len(sizes):
         raise Damaged(f"{path} is damaged: {MANIFEST} is not what was written, or of another format than {FORMAT}")
     data = {name: _checked(path / name, *sizes[name]) for name in (ARRAYS, STATE)}
     try:
@@ -101,7 +108,11 @@ def load(path: Path) -> Checkpoint:
         raise Damaged(f"{path} is damaged: its files cannot be understood") from None
     if not isinstance(state, dict):
         raise Damaged(f"{path} is damaged: {STATE} cannot be understood")
-    return Checkpoint({name: np.array(array) for name, array in arrays.items()}, state)
+    try:
+        large = large_arrays.read(path, pieces)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(f"{path} is damaged: {getattr(error, 'strerror', None) or error}") from None
+    return Checkpoint({name: np.array(array) for name, array in arrays.items()} | large, state)
 
 
 class State(BaseModel):
@@ -144,9 +155,9 @@ def numbers(folder: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < MOST_DIGITS)
 
 
-def _manifest(listed: Mapping[str, Any]) -> bytes:
+def _manifest(listed: Mapping[str, Any], large: Mapping[str, Any]) -> bytes:
     """The only way to write a manifest: one with the same values that looks different is damaged."""
-    body = {"format": FORMAT, "files": listed}
+    body = {"format": FORMAT, "files": listed} | ({"large": large} if large else {})
     return json.dumps(body | {"sha256": _digest(json.dumps(body).encode())}, indent=1).encode()
 
 

@@ -4,16 +4,23 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
     """On return all data is on the disk; the name is durable once the folder is synced. Nothing is left of a file that
     does not fit."""
+    stream(path, [data])
+
+
+def stream(path: Path, blocks: Iterable[bytes | memoryview]) -> None:
+    """The same of blocks that are made one by one."""
     path.unlink(missing_ok=True)  # left over, or a link that would lead elsewhere
     try:
         with path.open("xb") as file:
-            file.write(data)
+            for block in blocks:
+                file.write(block)
             file.flush()
             os.fsync(file.fileno())
     except OSError:
@@ -23,7 +30,12 @@ def write(path: Path, data: bytes) -> None:
 
 def replace(path: Path, data: bytes, draft: Path) -> None:
     """Write a file whole or not at all; ``draft`` is a name of the same file system for the time being."""
-    write(draft, data)
+    replace_by(path, [data], draft)
+
+
+def replace_by(path: Path, blocks: Iterable[bytes | memoryview], draft: Path) -> None:
+    """The same of blocks that are made one by one."""
+    stream(draft, blocks)
     draft.rename(path)
 
 

@@ -32,6 +32,8 @@ def require(config: Config, counted: str | None = None) -> None:
         sizes.require_load(config, machine)
     if config.game.name == SYNTHETIC_LOAD or config.solve.method != "off":
         game_options.settled(config)
+        if config.solve.table == "shared" and config.game.name != ABSTRACTED:
+            raise ConfigError(f"solve.table is shared, which only {ABSTRACTED}'s can be; use auto")
         if config.game.name == ABSTRACTED:
             from asyncplay.methods.buckets import first_use
 

@@ -14,7 +14,11 @@ from asyncplay.data.watermark import read_watermark
 from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.rundir.layout import CHECKPOINTS, CONFIG, read_config
 
-FIXED_SECTIONS, FIXED_KEYS, FREE_KEYS = ("game", "net", "abstraction"), ("train.seed",), ("abstraction.file",)
+FIXED_SECTIONS, FIXED_KEYS, FREE_KEYS = (
+    ("game", "net", "abstraction"),
+    ("train.seed", "solve.table"),
+    ("abstraction.file",),
+)
 """What cannot change: the games, weights, tables and unit seeds of a run have no meaning under other values. A bucket
 file may lie elsewhere; its SHA-256 is compared."""
 

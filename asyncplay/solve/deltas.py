@@ -122,6 +122,10 @@ class MergedTable:
         self._marks = np.zeros(self.n_infosets, np.uint8)
         self.n_known = 0
 
+    @property
+    def n_bytes(self) -> int:
+        return self.values.nbytes
+
     def flaw(self, infosets: Infosets, regrets: Doubles, sums: Doubles) -> str | None:
         """Say why these changes cannot be of this table."""
         entries = count_entries(self.offsets, infosets)

@@ -365,14 +365,10 @@ class Changes(NamedTuple):
     sums: NDArray[np.float64]  # float64[e]
 
 
-class TableSampler:
-    """Walks on a table and knows what it changed there.
+class PieceWalker:
+    """Walks on a table. Its ``ground`` has the game, the table and scratch memory; ``walk`` is the kernel for it."""
 
-    Its ``ground`` has the game, the table, what was touched and scratch memory; ``walk`` is the kernel for it.
-    """
-
-    def __init__(self, offsets: NDArray[np.int32], ground: Any, walk: Kernel, seed: int) -> None:
-        self.offsets, self.table = offsets, ground.table
+    def __init__(self, ground: Any, walk: Kernel, seed: int) -> None:
         self._ground, self._walk, self._seed = ground, ready(walk), seed
 
     def run(self, first: int, n: int) -> Walked:
@@ -381,6 +377,14 @@ class TableSampler:
         utility[:] = 0.0
         nodes = self._walk(self._ground, self._seed, first, n)
         return Walked(nodes, utility.copy())
+
+
+class TableSampler(PieceWalker):
+    """Knows what it changed on its table; the ground has what was touched too."""
+
+    def __init__(self, offsets: NDArray[np.int32], ground: Any, walk: Kernel, seed: int) -> None:
+        super().__init__(ground, walk, seed)
+        self.offsets, self.table = offsets, ground.table
 
     def withdraw(self) -> Changes:
         """Return what was added to the table since the last call, and take it back; the rest of it is not read.

@@ -8,6 +8,7 @@ import asyncio
 import io
 import json
 import os
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +84,7 @@ class Build:
         self._open_folder()
         river = self._boards[RIVER].numbered
         self._halves = np.memmap(self._folder / HALVES, np.int16, "r+", shape=(len(river.boards), FULL_PAIRS))
+        self._one_at_a_time = threading.Lock()  # saves
         self._draft = np.memmap(self._folder / DRAFT, np.uint8, "r+", shape=(self._layout.n_bytes,))
         self._state = self._read_state()
 
@@ -153,10 +155,11 @@ class Build:
         await asyncio.to_thread(self._write_state, buffer.getvalue())
 
     def _write_state(self, state: bytes) -> None:
-        self._halves.flush()
-        self._draft.flush()
-        files.replace(self._folder / STATE, state, self._folder / f"{STATE}.new")
-        files.sync(self._folder)
+        with self._one_at_a_time:  # a save whose task was cancelled goes on in its thread
+            self._halves.flush()
+            self._draft.flush()
+            files.replace(self._folder / STATE, state, self._folder / f"{STATE}.new")
+            files.sync(self._folder)
 
     def _batches(self, street: int) -> list[Batch]:
         """The units of a street."""

@@ -7,7 +7,7 @@ from asyncplay.errors import AsyncplayError, ConfigError
 from asyncplay.games.holdem.layout import CARDS_IN_PLAY
 from asyncplay.methods.buckets.build import Progress, build, plan
 from asyncplay.solve.abstraction.blueprint import file_of
-from asyncplay.solve.abstraction.sizing import require_fit
+from asyncplay.solve.abstraction.sizing import is_shared, require_fit
 
 SEED = 0  # of files that are built on first use: runs of all seeds share them
 
@@ -17,7 +17,9 @@ def require(config: Config, free_bytes: int) -> None:
     if config.solve.method != "external":
         raise ConfigError(f"solve.method is {config.solve.method}: holdem is solved by external sampling; use external")
     spec = games.load(config.game.name, config.game.options)
-    require_fit(spec, config.abstraction, free_bytes, is_private=True)
+    sizes = require_fit(spec, config.abstraction, free_bytes, config.solve.table)
+    if config.solve.weighting == "discounted" and is_shared(config.solve.table, sizes):
+        raise ConfigError("solve.weighting is discounted, which a shared table cannot be; use linear or uniform")
     path = file_of(spec, config.abstraction)
     if config.abstraction.file and not path.exists():
         cure = f"`asyncplay buckets build {config.abstraction.buckets} --out {path}` makes it"

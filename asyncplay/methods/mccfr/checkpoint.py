@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from pydantic import Field
 
-from asyncplay.data import checkpoint
+from asyncplay.data import checkpoint, large_arrays
 from asyncplay.data.checkpoint import Checkpoint, Count, State
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr.figures import LATEST_UTILITIES, RoundFigures
+from asyncplay.methods.mccfr.pieces import Pieces
 from asyncplay.methods.mccfr.round_size import Effort
-from asyncplay.methods.mccfr.rounds import Rounds
 from asyncplay.payloads import Array
+from asyncplay.solve.abstraction.shared_table import SharedTable
+from asyncplay.solve.deltas import MergedTable
 
 KIND = "tabular"
 
@@ -62,7 +64,7 @@ class TabularState(State):
     digest: str = ""  # of the abstraction that the table is of, if it is of one
 
 
-def capture(rounds: Rounds, arrays: dict[str, NDArray[Any]], digest: str = "") -> Checkpoint:
+def capture(rounds: Pieces, arrays: dict[str, NDArray[Any]], digest: str = "") -> Checkpoint:
     """``arrays`` are copies of the table as it is now; ``digest``: of its abstraction, if it has one."""
     next_unit, owed = rounds.position()
     counts = {name: getattr(rounds.stats, name) for name in CountsState.model_fields}
@@ -101,12 +103,33 @@ def read(snapshot: Checkpoint) -> TableProgress:
     return TableProgress(stats, latest, state.period, state.next_unit, state.owed, state.digest)
 
 
+def restore(snapshot: Checkpoint, table: MergedTable | SharedTable) -> None:
+    """Put a checkpoint's table into this one."""
+    if isinstance(table, MergedTable):
+        values = array_of(snapshot, "table", np.float64, table.values.shape)
+        table.restore(values, array_of(snapshot, "known", np.uint8, (table.n_infosets,)))
+        return
+    try:
+        found = {name: typed(snapshot, name, own.dtype, own.shape) for name, own in table.capture().items()}
+        table.restore({name: large_arrays.blocks(array) for name, array in found.items()})
+    except ValueError as error:
+        raise checkpoint.unfit(str(error)) from None
+
+
 def array_of(snapshot: Checkpoint, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:
     """A named array of the checkpoint, which must be finite and of this kind; of one dimension where it may grow."""
+    array = typed(snapshot, name, dtype, shape)
+    if not np.isfinite(array).all():
+        raise checkpoint.unfit(f"{name} has numbers that are not finite")
+    return array
+
+
+def typed(snapshot: Checkpoint, name: str, dtype: DTypeLike, shape: tuple[int, ...] | None) -> Array:
+    """The same without a look at its numbers."""
     array = snapshot.arrays.get(name)
     if array is None:
         raise checkpoint.unfit(f"there is no {name}")
     is_shaped = array.ndim == 1 if shape is None else array.shape == shape
-    if array.dtype != dtype or not is_shaped or not np.isfinite(array).all():
+    if array.dtype != dtype or not is_shaped:
         raise checkpoint.unfit(f"{name} is {array.dtype}{list(array.shape)}, which this run's never is")
     return array

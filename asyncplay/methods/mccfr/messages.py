@@ -54,6 +54,9 @@ class TraverseSpec(Message):
     options: str  # of the game, as JSON
     solve: str  # SolveSettings as JSON
     abstraction: str = "{}"  # AbstractionSettings as JSON
+    table: str = ""  # the path of a table that all workers of the machine share; without one each has its own
+    table_bytes: Count = 0  # of the shared table
+    digest: str = ""  # SHA-256 of its abstraction, which the worker's own must have
 
 
 register(Delta, Merged, TraverseSpec)

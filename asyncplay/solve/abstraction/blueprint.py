@@ -2,9 +2,14 @@
 
 An infoset is a decision of the tree and a bucket of its mover's cards; infosets are numbered in the order of their
 entries. A player remembers all betting and of its cards the present bucket alone.
+
+Where workers exchange what they changed, infosets have numbers; they are listed when somebody asks for them, as the
+list of a large table takes a fifth of its memory.
 """
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,13 +29,12 @@ from asyncplay.solve.abstraction.menus import menu_table
 Array = Any  # inside numba these are arrays, in Python NDArrays; the comments give their types
 
 
-class Blueprint(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Blueprint:
     """What is solved instead of hold'em."""
 
     tree: BettingTree
     cards: CardBuckets
-    infosets: NDArray[np.int32]  # int32[N], of each decision the infoset of bucket 0
-    offsets: NDArray[np.int32]  # int32[I + 1], of each infoset's entries
     digest: str  # SHA-256 of tree and buckets
 
     @property
@@ -45,25 +49,55 @@ class Blueprint(NamedTuple):
     def n_entries(self) -> int:
         return self.tree.sizes.n_entries
 
+    @cached_property
+    def decisions(self) -> NDArray[np.int64]:
+        """int64[D], the nodes that are decisions, in the order of their entries."""
+        found = np.flatnonzero(self.tree.nodes["mover"] >= 0)
+        ordered: NDArray[np.int64] = found[np.argsort(self.tree.nodes["base"][found])]
+        return ordered
+
+    @cached_property
+    def infosets(self) -> NDArray[np.int32]:
+        """int32[N], of each decision the infoset of bucket 0."""
+        counts = self._bucket_counts()
+        infosets = np.zeros(len(self.tree.nodes), np.int32)
+        infosets[self.decisions] = np.cumsum(counts) - counts
+        return infosets
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int32]:
+        """int32[I + 1], of each infoset's entries."""
+        offsets = np.zeros(self.n_infosets + 1, np.int32)
+        widths = self.tree.nodes["n"][self.decisions].astype(np.int32)
+        np.cumsum(np.repeat(widths, self._bucket_counts()), out=offsets[1:])
+        return offsets
+
     @property
     def n_bytes(self) -> int:
         """Of what every process has for itself; the buckets are mapped and shared."""
         numbers = (self.cards.flop_numbers, self.cards.turn_numbers, self.cards.river_numbers)
         tree = (self.tree.nodes, self.tree.actions, self.tree.paid)
-        return sum(array.nbytes for array in (*tree, *numbers, self.infosets, self.offsets))
+        return sum(array.nbytes for array in (*tree, *numbers))
+
+    @property
+    def number_bytes(self) -> int:
+        """Of ``infosets`` and ``offsets``."""
+        return 4 * (len(self.tree.nodes) + self.n_infosets + 1)
+
+    @property
+    def bucket_bytes(self) -> int:
+        """Of the mapped buckets."""
+        cards = self.cards
+        return sum(table.nbytes for table in (cards.preflop, cards.flop, cards.turn, cards.river))
+
+    def _bucket_counts(self) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = np.array(self.tree.sizes.buckets)[self.tree.nodes["street"][self.decisions]]
+        return counts
 
 
 def make_blueprint(tree: BettingTree, cards: CardBuckets, buckets_digest: str) -> Blueprint:
-    """Number the infosets."""
-    nodes, n_buckets = tree.nodes, np.array(tree.sizes.buckets)
-    decisions = np.flatnonzero(nodes["mover"] >= 0)
-    decisions = decisions[np.argsort(nodes["base"][decisions])]
-    counts = n_buckets[nodes["street"][decisions]]
-    infosets, offsets = np.zeros(len(nodes), np.int32), np.zeros(tree.sizes.n_infosets + 1, np.int32)
-    infosets[decisions] = np.cumsum(counts) - counts
-    np.cumsum(np.repeat(nodes["n"][decisions].astype(np.int32), counts), out=offsets[1:])
     digest = hashlib.sha256(f"{tree.digest()} {buckets_digest}".encode()).hexdigest()
-    return Blueprint(tree, cards, infosets, offsets, digest)
+    return Blueprint(tree, cards, digest)
 
 
 def compile_blueprint(spec: GameSpec, settings: AbstractionSettings) -> Blueprint:
@@ -92,12 +126,14 @@ class BlueprintArrays(NamedTuple):
 
     nodes: Array  # BETTING_NODE[N]
     paid: Array  # int32[ends, P]
-    infosets: Array  # int32[N]
+    infosets: Array  # int32[N], or nothing where no infoset is noted
     cards: CardBuckets
 
 
-def arrays_of(blueprint: Blueprint) -> BlueprintArrays:
-    return BlueprintArrays(blueprint.tree.nodes, blueprint.tree.paid, blueprint.infosets, blueprint.cards)
+def arrays_of(blueprint: Blueprint, *, has_numbers: bool = True) -> BlueprintArrays:
+    """``has_numbers``: whether the walk notes which infosets it changes."""
+    infosets = blueprint.infosets if has_numbers else np.zeros(0, np.int32)
+    return BlueprintArrays(blueprint.tree.nodes, blueprint.tree.paid, infosets, blueprint.cards)
 
 
 def empty_arrays() -> BlueprintArrays:

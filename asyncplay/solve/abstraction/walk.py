@@ -3,6 +3,9 @@
 The walking player tries every action, the others draw theirs. Cards decide which row of entries a decision has and who
 wins at an end; all of that is looked up before the walk. In 95 % of the walks actions of very low regret are skipped,
 but never on the river and never one that ends the hand: both cost next to nothing.
+
+The same walk serves both kinds of tables: a worker's own one, where what was changed is noted and sent, and one that
+all workers share (shared_table.py), which is changed in place and of which nothing is noted.
 """
 
 from typing import NamedTuple
@@ -16,7 +19,17 @@ from asyncplay.games.kernels import helper, kernel
 from asyncplay.games.spec import GAME_OVER
 from asyncplay.solve.abstraction.blueprint import Array, Blueprint, BlueprintArrays, arrays_of, empty_arrays
 from asyncplay.solve.abstraction.card_buckets import Dealt, deal, look_up, new_deal
-from asyncplay.solve.mccfr import NO_FLOOR, ONE, SamplerSettings, TableSampler, Touched, new_touched, weight_of
+from asyncplay.solve.abstraction.shared_table import SharedArrays, StrategySums, no_sums
+from asyncplay.solve.mccfr import (
+    NO_FLOOR,
+    ONE,
+    PieceWalker,
+    SamplerSettings,
+    TableSampler,
+    Touched,
+    new_touched,
+    weight_of,
+)
 from asyncplay.solve.regret import REGRET, SUM, Table, matching, new_table
 
 NO_LEVEL = -1
@@ -47,19 +60,34 @@ class TreeGround(NamedTuple):
     """All that a walk needs."""
 
     game: BlueprintArrays
-    table: Array  # float64[E, 2], see regret.py
-    touched: Touched
+    table: Array  # float64[E, 2], see regret.py; of a shared table float32[E, 1], regrets alone
+    sums: StrategySums  # of a shared table; empty where they lie beside the regrets
+    touched: Touched  # empty of a shared table
     scratch: TreeScratch
     settings: SamplerSettings
 
 
 _SCRATCH = TreeScratch(np.zeros(1, TREE_FRAME), np.zeros((1, 1)), np.zeros(1, np.uint64), np.zeros(1), new_deal(1))
-TREE_GROUND = typeof(TreeGround(empty_arrays(), np.zeros((1, 2)), new_touched(1, 1), _SCRATCH, SamplerSettings()))
+_REST = no_sums(), new_touched(1, 1), _SCRATCH, SamplerSettings()
+TREE_GROUND = typeof(TreeGround(empty_arrays(), np.zeros((1, 2)), *_REST))
+SHARED_GROUND = typeof(TreeGround(empty_arrays(), np.zeros((1, 1), np.float32), *_REST))
 
 
 @kernel(int64(TREE_GROUND, int64, int64, int64))
 def walk_blueprint(ground, seed, first, n):
     """Walk ``n`` iterations from number ``first`` on; return how many nodes were passed."""
+    return walk_iterations(ground, seed, first, n)
+
+
+@kernel(int64(SHARED_GROUND, int64, int64, int64))
+def walk_shared(ground, seed, first, n):
+    """The same on a shared table."""
+    return walk_iterations(ground, seed, first, n)
+
+
+@helper
+def walk_iterations(ground, seed, first, n):
+    """See above."""
     settings, scratch, cards, passed = ground.settings, ground.scratch, ground.game.cards, 0
     for iteration in range(first, first + n):
         rng.plant(scratch.stream, seed, iteration)
@@ -111,7 +139,7 @@ def meet(ground, node, at):
     """The first entry of the mover's infoset; note the infoset, and its regrets before its first change."""
     bucket = ground.scratch.dealt.buckets[at.mover, at.street]
     entry, touched = np.uint64(at.base + bucket * at.n), ground.touched
-    if touched.marks[entry] == 0:
+    if len(touched.marks) > 0 and touched.marks[entry] == 0:
         touched.marks[entry] = 1
         touched.infosets[np.uint64(touched.count[0])] = ground.game.infosets[node] + bucket
         touched.count[0] += 1
@@ -129,10 +157,22 @@ def draw_other(ground, node, at, weight):
     for k in range(at.n):
         entry = first + np.uint64(k)
         part = max(table[entry, REGRET], 0.0) * scale + even
-        table[entry, SUM] += weight * part
+        add_to_sum(ground, entry, weight * part)
         spot -= part
         chosen += ONE if spot >= 0.0 else np.uint64(0)
     return at.first + min(chosen, np.uint64(at.n - 1))  # rounding may leave a little of the spot
+
+
+@helper
+def add_to_sum(ground, entry, amount):
+    """Wherever the strategy sum of an entry lies."""
+    sums, n_long = ground.sums, np.uint64(len(ground.sums.long))
+    if entry < n_long:
+        sums.long[entry] += amount
+    elif len(sums.late) > 0:
+        sums.late[entry - n_long] += amount
+    else:
+        ground.table[entry, SUM] += amount
 
 
 @helper
@@ -244,21 +284,28 @@ def part_of(pot, winners, players, player):
     return pot // count + (pot % count if is_lowest else 0)
 
 
-KERNELS = (walk_blueprint,)
-
-
 class BlueprintSampler(TableSampler):
     """Walks a blueprint on a table of its own, or on one that it is given."""
 
     def __init__(self, game: Blueprint, settings: SamplerSettings, seed: int, table: Table | None = None) -> None:
-        table = new_table(game) if table is None else table
-        depth, widest = deepest(game), int(game.tree.nodes["n"].max())
-        utility, stream = np.zeros(game.players), np.zeros(rng.STREAM_WORDS, np.uint64)
-        frames = np.zeros(depth, TREE_FRAME)
-        scratch = TreeScratch(frames, np.zeros((depth, widest)), stream, utility, new_deal(game.players))
-        touched = new_touched(game.n_entries, game.n_infosets)
-        ground = TreeGround(arrays_of(game), table, touched, scratch, settings)
+        table, touched = new_table(game) if table is None else table, new_touched(game.n_entries, game.n_infosets)
+        ground = TreeGround(arrays_of(game), table, no_sums(), touched, _new_scratch(game), settings)
         super().__init__(game.offsets, ground, walk_blueprint, seed)
+
+
+class SharedSampler(PieceWalker):
+    """Walks a blueprint on a table that others walk on too; what it changed cannot be withdrawn."""
+
+    def __init__(self, game: Blueprint, settings: SamplerSettings, seed: int, table: SharedArrays) -> None:
+        arrays, regrets = arrays_of(game, has_numbers=False), table.regrets.reshape(-1, 1)
+        ground = TreeGround(arrays, regrets, table.sums, new_touched(0, 0), _new_scratch(game), settings)
+        super().__init__(ground, walk_shared, seed)
+
+
+def _new_scratch(game: Blueprint) -> TreeScratch:
+    depth, widest = deepest(game), int(game.tree.nodes["n"].max())
+    utility, stream = np.zeros(game.players), np.zeros(rng.STREAM_WORDS, np.uint64)
+    return TreeScratch(np.zeros(depth, TREE_FRAME), np.zeros((depth, widest)), stream, utility, new_deal(game.players))
 
 
 def deepest(game: Blueprint) -> int:

@@ -16,8 +16,9 @@ from asyncplay.engine.work import Assignment
 from asyncplay.errors import WireError
 from asyncplay.methods.mccfr.changelog import ChangeLog
 from asyncplay.methods.mccfr.messages import Delta, Merged
+from asyncplay.methods.mccfr.pieces import Most, RoundWork
 from asyncplay.methods.mccfr.round_size import Effort, RoundSize, idle_warning
-from asyncplay.methods.mccfr.rounds import Most, Rounds, RoundWork
+from asyncplay.methods.mccfr.rounds import Rounds
 from asyncplay.solve.deltas import MergedTable
 from asyncplay.solve.regret import REGRET, SUM
 from asyncplay.wire.codec import HEADER, decode

@@ -20,7 +20,8 @@ from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.methods.mccfr import checkpoint as past
 from asyncplay.methods.mccfr import run as tabular
-from asyncplay.methods.mccfr.run import MccfrRun, check_memory, memory_needed
+from asyncplay.methods.mccfr.needs import check_memory, memory_needed
+from asyncplay.methods.mccfr.run import MccfrRun
 from asyncplay.methods.mccfr.worker import TraversePlayer
 from asyncplay.pools.local import LocalPool
 from asyncplay.rating.evaluate import Question, evaluate
