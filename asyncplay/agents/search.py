@@ -14,8 +14,8 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.position import Position
 from asyncplay.games.spec import GameSpec
 from asyncplay.payloads import Array, Estimates, Floats, Positions, offsets_of
-from asyncplay.search import layout
-from asyncplay.search.group import Group, kernel_settings, make_sizes
+from asyncplay.search.group import kernel_settings, make_sizes
+from asyncplay.search.groups import AnyGroup, group_bytes, make_group
 
 Estimator = Callable[[Positions], Estimates]
 """The network: rows in, what it thinks of them out."""
@@ -73,21 +73,20 @@ class SearchAgent:
         group = self._prepare(n_simulations)
         group.place(0, position, thoughts=thoughts)
         group.advance()
-        trees = group.memory.forest.trees
-        while (trees["simulations"] < trees["budget"]).any() and clock() < deadline_s:
+        n_decided = len(group.actions(0))
+        while group.is_searching(0) and clock() < deadline_s:
             rows = group.select()
             if len(rows.slots):
                 answer = self._estimate(Positions(rows.features, rows.legal, rows.offsets))
                 group.backup(answer.priors, answer.values, answer.version)
             else:
                 group.backup(np.empty(0, np.float32), np.empty((0, self._spec.players), np.float32), 0)
-            if (trees["simulations"] < trees["budget"]).any():
+            if group.is_searching(0):
                 group.advance()  # lets sequential halving go on; no decision is due
-        trees["budget"] = trees["simulations"]  # also where the clock ended it
+        done = group.conclude(0)  # also where the clock ended it
         visits, means = group.visits(0), group.means(0)
-        done = int(trees["simulations"].sum())
         group.advance()
-        action = int(group.memory.records.decisions[0, len(position.actions)]["action"])
+        action = int(group.actions(0)[n_decided])
         group.stop(np.zeros(1, np.int32))
         values = self._by_seat(position, estimates, means.root)
         action_values = [None if np.isnan(mean) else float(mean) for mean in means.actions]
@@ -115,7 +114,7 @@ class SearchAgent:
         spec.kernels.determinize(spec.rules, position.state, position.player, stream, drawn)
         return [Position.from_state(spec, state) for state in drawn]
 
-    def _prepare(self, simulations: int) -> Group:
+    def _prepare(self, simulations: int) -> AnyGroup:
         """The group, with trees for so many simulations."""
         if simulations > (self._group.sizes.nodes_per_tree - 16) // 4:
             self._group = self._make_group(simulations)
@@ -123,14 +122,14 @@ class SearchAgent:
         self._group.settings = kernel_settings(self._spec, search, is_match=True)
         return self._group
 
-    def _make_group(self, simulations: int) -> Group:
+    def _make_group(self, simulations: int) -> AnyGroup:
         settings = kernel_settings(self._spec, replace(self._search, simulations=simulations), is_match=True)
         sizes = make_sizes(self._spec, settings, 1)
-        needed = layout.needed_bytes(self._spec, sizes, settings)
+        needed = group_bytes(self._spec, sizes, settings)
         if needed > machine.at_hand() or sizes.edges_per_tree * sizes.worlds >= LARGEST_TREES:
             told = f"{simulations:,} simulations of {self._spec.name} need {needed / 1e9:,.1f} GB of trees"
             raise AsyncplayError(f"{told}, more than there is; take fewer")
-        return Group(self._spec, settings, 1, sizes)
+        return make_group(self._spec, settings, 1)
 
     def _by_seat(self, position: Position, estimates: Estimates, searched: float | None) -> list[float | None]:
         """The network's values turned to seats; of the seat to decide what the search found, of its only opponent in a

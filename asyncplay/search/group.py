@@ -224,6 +224,17 @@ class Group:
         trees = range(slot * n_worlds, (slot + 1) * n_worlds)
         return np.sum([self._edges(tree)["visits"] for tree in trees], axis=0, dtype=np.int32)
 
+    def is_searching(self, slot: int) -> bool:
+        """Whether a slot's search has simulations left."""
+        trees = self._trees(slot)
+        return bool((trees["simulations"] < trees["budget"]).any())
+
+    def conclude(self, slot: int) -> int:
+        """Let a slot decide in the next advance with the simulations that it has done; return how many."""
+        trees = self._trees(slot)
+        trees["budget"] = trees["simulations"]
+        return int(trees["simulations"].sum())
+
     def means(self, slot: int) -> "RootMeans":
         """What the search of a slot expects so far for the player to decide, over all worlds."""
         n_worlds = self.sizes.worlds
@@ -267,6 +278,11 @@ class Group:
             policies[:, :n_entries] = records.policies
             self.memory = self.memory._replace(records=records._replace(policies=policies))
             self._packed = layout.pack(self.memory)
+
+    def _trees(self, slot: int) -> Array:
+        """Of a slot's worlds: a view."""
+        n_worlds = self.sizes.worlds
+        return self.memory.forest.trees[slot * n_worlds : (slot + 1) * n_worlds]
 
     def _edges(self, tree: int) -> Array:
         """Of a tree's root."""

@@ -16,17 +16,19 @@ from numpy.typing import NDArray
 
 from asyncplay.games.draws import KERNELS, dirichlet, uniform
 from asyncplay.games.kernels import ready
+from asyncplay.games.position import Position
 from asyncplay.games.slow import DECISIONS, HEAD, WORDS, SlowRules, position_after
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER, GameSpec
 from asyncplay.search import layout
 from asyncplay.search.examples import GameRows, PlayedGame, rebuild_examples
-from asyncplay.search.group import SelectedRows, Slots, make_sizes
+from asyncplay.search.group import RootMeans, SelectedRows, Slots, make_sizes
 from asyncplay.search.layout import (
     ENDED,
     FINISHED,
     FORCED,
     OPEN,
     OUTSIDE,
+    PLACED,
     STARTING,
     THINKING,
     WAITING,
@@ -82,6 +84,11 @@ class SlowGroup:
             owner = self._slots[slot]
             owner.seed, owner.outside, owner.status = seed, outside, STARTING
 
+    def place(self, slot: int, position: Position, *, outside: int = 0, thoughts: int | None = None) -> None:
+        owner = self._slots[slot]
+        owner.seed, owner.outside, owner.status = position.seed, outside, PLACED
+        owner.begin_at(self._rules, position, position.seed if thoughts is None else thoughts)
+
     def stop(self, slots: Slots) -> None:
         for slot in slots.tolist():
             self._slots[slot].status, self._slots[slot].trees = layout.IDLE, []
@@ -101,7 +108,7 @@ class SlowGroup:
                         break
                 else:
                     self._settle(slot, self._go_on(slot))
-            elif slot.status in (STARTING, FORCED):
+            elif slot.status in (STARTING, FORCED, PLACED):
                 self._settle(slot, self._go_on(slot))
             if slot.halving is not None and slot.status == THINKING:
                 slot.halving.narrow()
@@ -171,6 +178,24 @@ class SlowGroup:
         roots = [tree.root for tree in self._slots[slot].trees]
         counts = [root.counts or [0] * len(root.actions) for root in roots]
         return np.sum(counts, axis=0, dtype=np.int32)
+
+    def is_searching(self, slot: int) -> bool:
+        return any(tree.simulations < tree.budget for tree in self._slots[slot].trees)
+
+    def conclude(self, slot: int) -> int:
+        trees = self._slots[slot].trees
+        for tree in trees:
+            tree.budget = tree.limit = tree.simulations
+        return sum(tree.simulations for tree in trees)
+
+    def means(self, slot: int) -> RootMeans:
+        roots = [tree.root for tree in self._slots[slot].trees]
+        visits, sums = np.zeros(len(roots[0].actions)), np.zeros(len(roots[0].actions))
+        for root in roots:
+            if root.counts is not None:
+                visits, sums = visits + root.counts, sums + root.sums
+        means = np.divide(sums, visits, out=np.full(len(sums), np.nan), where=visits > 0)
+        return RootMeans(means, float(sums.sum() / visits.sum()) if visits.any() else None)
 
     def take(self, slot: int) -> PlayedGame:
         owner = self._slots[slot]
@@ -292,6 +317,8 @@ class SlowGroup:
         """Start a game, or play what was decided; return the node reached in the old tree, if any."""
         if slot.status == STARTING:
             slot.begin(self._rules)
+            return None
+        if slot.status == PLACED:
             return None
         root = slot.trees[0].root
         if slot.status == FORCED:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from asyncplay import rng
 from asyncplay.games.draws import uniform
-from asyncplay.games.slow import SlowRules
+from asyncplay.games.position import Position
+from asyncplay.games.slow import DECISIONS, HEAD, WORDS, SlowRules, position_after
 from asyncplay.search import layout
 from asyncplay.search.layout import CHANCE_STREAM, THOUGHT_STREAM, KernelSettings
 from asyncplay.search.slow_gumbel import Halving
@@ -27,6 +28,16 @@ class SlowSlot:
         self.policy_actions, self.policy_visits = list[int](), list[int]()
         self.returns: Sequence[float] = ()
         self.shortened = self.unrecorded = 0
+
+    def begin_at(self, rules: SlowRules, position: Position, thoughts: int) -> None:
+        """Go on from a position; where it was not played to, the decisions before it are not known."""
+        self.begin(rules)
+        self.words = position.state[HEAD : HEAD + position.state[WORDS]].tolist()
+        n_decisions = int(position.state[DECISIONS])
+        self.actions = [*[0] * (n_decisions - len(position.actions)), *position.actions]
+        self.ends, self.versions, self.values = [0] * n_decisions, [0] * n_decisions, [0.0] * n_decisions
+        self.position = position_after(rules, self.words)
+        self.happens, self.thought = position.stream, rng.stream(thoughts, THOUGHT_STREAM)
 
     def write_down(self, action: int, value: float) -> None:
         """A decision; its policy, if any, has been recorded already."""
