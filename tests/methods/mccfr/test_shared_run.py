@@ -142,7 +142,7 @@ def test_a_shared_table_is_counted_once_and_trees_for_each_process(buckets, tmp_
     one, two = (memory_needed(run.game, workers, is_shared=True) for workers in (1, 2))
     assert two - one < run.game.n_bytes + (100 << 20)
     assert one > run.table.n_bytes + 2 * run.game.n_bytes + run.game.bucket_bytes
-    with pytest.raises(AsyncplayError, match="a shared table of .* use --workers 1 or fewer"):
+    with pytest.raises(AsyncplayError, match=r"a shared table of .* use --workers 1 or fewer"):
         check_memory(run.game, 3, two - 1, is_shared=True)
 
 
