@@ -10,7 +10,7 @@ from math import cos, pi, sin
 
 from asyncplay.games.ringrift import layout
 from asyncplay.games.ringrift.boards import BoardGeometry, Cell
-from asyncplay.games.ringrift.decisions import Decision, Position, State, board_of, read
+from asyncplay.games.ringrift.decisions import Decision, RingRiftPosition, State, board_of, read
 from asyncplay.games.spec import GameSpec
 
 LETTERS = "ABCD"
@@ -49,7 +49,7 @@ def text(spec: GameSpec, state: State, last: Decision | None = None) -> str:
     return "\n".join(lines)
 
 
-def headline(spec: GameSpec, state: State, position: Position) -> list[str]:
+def headline(spec: GameSpec, state: State, position: RingRiftPosition) -> list[str]:
     """What is not on the board."""
     phase = PHASE_NAMES[int(state[layout.PHASE])]
     if position.to_act is not None:
@@ -113,7 +113,7 @@ def _stretch(board: BoardGeometry) -> float:
     return 0.866 if board.is_hexagonal else 1.0
 
 
-def _letters(position: Position, cell: Cell) -> str:
+def _letters(position: RingRiftPosition, cell: Cell) -> str:
     if cell in position.stacks:
         rings = position.stacks[cell]
         cap = cap_height(rings)
@@ -129,7 +129,7 @@ def cap_height(rings: tuple[int, ...]) -> int:
 
 
 def _cell(
-    board: BoardGeometry, position: Position, cell: Cell, middle: tuple[float, float], *, is_marked: bool
+    board: BoardGeometry, position: RingRiftPosition, cell: Cell, middle: tuple[float, float], *, is_marked: bool
 ) -> list[str]:
     """The shapes of one cell."""
     owner = position.collapsed.get(cell)
