@@ -174,10 +174,13 @@ class SlowGroup:
 
     def take(self, slot: int) -> PlayedGame:
         owner = self._slots[slot]
-        lists = (owner.actions, owner.ends, owner.policy_actions, owner.policy_visits, owner.versions)
         return PlayedGame(
             owner.seed,
-            *(np.array(numbers, np.int32) for numbers in lists),
+            np.array(owner.actions, np.int32),
+            np.array(owner.ends, np.int32),
+            np.array(owner.policy_actions, np.int32),
+            np.array(owner.policy_visits, np.int32),
+            np.array(owner.versions, np.int32),
             np.array(owner.values, np.float32),
             np.array(owner.returns, np.float64),
             owner.shortened,
