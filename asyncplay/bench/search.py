@@ -14,6 +14,7 @@ from asyncplay.search.group import make_settings
 from asyncplay.search.groups import make_group
 
 GAMES_A_GROUP = 256
+SLOW_GAMES = 32  # of the slow lane, as a worker has
 WINDOWS = 10
 RACE = {"simulations": 100, "first_play_reduction": 0.0, "noise_weight": 0.0, "keeps_tree": 0}  # as OpenSpiel searches
 LOADS: dict[str, dict[str, int]] = {"blob": {"simulations": 30, "worlds": 3}}  # as published by others
@@ -59,12 +60,13 @@ class _Player:
     """A group that plays for ever; games that end are followed by the next seed."""
 
     def __init__(self, spec: GameSpec, load: Mapping[str, float]) -> None:
-        self._group = make_group(spec, make_settings(spec, **load), GAMES_A_GROUP)
+        n_games = GAMES_A_GROUP if spec.slow is None else SLOW_GAMES
+        self._group = make_group(spec, make_settings(spec, **load), n_games)
         self._values = np.zeros((self._group.sizes.rows, spec.players), np.float32)
         legal = np.arange(spec.max_legal + 1, dtype=np.float32)
         self._shares = 1 / np.maximum(legal, 1)  # priors by number of legal actions
         self._next_seed = 0
-        self._start(np.arange(GAMES_A_GROUP, dtype=np.int32))
+        self._start(np.arange(n_games, dtype=np.int32))
 
     def play_for(self, seconds: float) -> float:
         """Return simulations a second."""

@@ -181,6 +181,7 @@ class SpielRules:
         self.features = self._n_tensor + game.num_players() if shape else 0
         self.planes = (shape[0], shape[1], shape[2]) if len(shape) == 3 else None
         self._observation = None if sees_recall or not shape else _observation(pyspiel, game, self._n_tensor)
+        self._seats = np.eye(game.num_players(), dtype=np.float32)
         # OpenSpiel's own methods, without a frame of Python around each call
         self.start: Any = game.new_initial_state
         self.player: Any = pyspiel.State.current_player
@@ -198,8 +199,7 @@ class SpielRules:
             row[:size] = position.information_state_tensor(viewer)
         else:
             row[:size] = position.observation_tensor(viewer)
-        row[size:] = 0.0
-        row[size + viewer] = 1.0
+        row[size:] = self._seats[viewer]
 
     def look(self, position: Any, viewer: int) -> str:
         if self._tells_history:

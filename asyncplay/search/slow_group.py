@@ -146,9 +146,10 @@ class SlowGroup:
                 leaf.grow_edges()
             elif end - start > most:
                 leaf.priors = leaf.keep_best(leaf.priors, most)
+            gains = [by_seat[(seat - mover) % n_players] + loss for seat in range(n_players)] if path else ()
             for node, edge in path:
                 if edge != NO_EDGE:
-                    node.sums[edge] += by_seat[(node.mover - mover) % n_players] + loss
+                    node.sums[edge] += gains[node.mover]
             self._slots[slot].version = version
             start = end
         self._rows.clear()
@@ -243,8 +244,8 @@ class SlowGroup:
         """Go down to a node that is not open, counting visits; return it, or None if the tree has no room for it."""
         settings, node, halving = self._settings, tree.root, slot.halving
         c_puct, reduction, loss = settings.c_puct, settings.first_play_reduction, settings.virtual_loss
+        below: SlowNode | None
         while node.status == OPEN:
-            below: SlowNode | None
             if node.mover == CHANCE_TURN:
                 below = self._draw(slot, tree, node)
                 if below is None:
@@ -253,7 +254,7 @@ class SlowGroup:
             else:
                 if node.counts is None:
                     node.grow_edges()
-                assert node.counts is not None, "it has edges"
+                counts: Any = node.counts
                 if halving is not None and not path:
                     best = halving.due(tree.root)
                 else:
@@ -263,10 +264,10 @@ class SlowGroup:
                     if tree.n_nodes == self.sizes.nodes_per_tree:
                         return None
                     below = node.children[best] = self._grow(tree, node, node.actions[best], 1)
-                if node.counts[best] == 0:
+                if counts[best] == 0:
                     node.untried.remove(best)
                     insort(node.tried, best)  # ascending
-                node.counts[best] += 1
+                counts[best] += 1
                 node.sums[best] -= loss
                 path.append((node, best))
             node.visits += 1
