@@ -18,7 +18,7 @@ import numpy as np
 
 from asyncplay import games
 from asyncplay.bench.holdem import holdem_config
-from asyncplay.config.sections import AbstractionSettings, SolveSettings
+from asyncplay.config.tables import AbstractionSettings, SolveSettings
 from asyncplay.engine.ledger import Ledger
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.options import unknown

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay import games
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.games.cards import CARDS, DECK
 from asyncplay.games.holdem.canonical import index_boards
 from asyncplay.games.holdem.layout import RIVER

@@ -21,7 +21,8 @@ import psutil
 from asyncplay.bench.holdem import holdem_config, with_buckets
 from asyncplay.bench.outside import until
 from asyncplay.config.loading import SHIPPED, load
-from asyncplay.config.sections import Config, SolveSettings
+from asyncplay.config.sections import Config
+from asyncplay.config.tables import SolveSettings
 from asyncplay.engine.loop import run_loop
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.options import unknown

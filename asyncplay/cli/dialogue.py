@@ -1,5 +1,6 @@
 """Line by line with a person, or with a script whose lines come through a pipe."""
 
+import io
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -7,6 +8,7 @@ from typing import Protocol
 
 from asyncplay.cli.output import print_lines
 
+LONGEST = 400  # characters of a line
 STEPS = "Enter or n next, b back, f first, l last, a number, q quit"
 
 
@@ -31,20 +33,23 @@ def show_lines(lines: Iterable[str]) -> None:
 
 
 def ask(prompt: str) -> str | None:
-    """One line without what surrounds it; None at the end of the input. In a terminal it can be edited."""
+    """One line without what surrounds it, cut where it is far too long; None at the end of the input."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # bytes that are no text are no reason to end
     if is_terminal():
         with suppress(ImportError):
             import readline  # noqa: F401  # input() edits lines once it is imported
         try:
-            return input(prompt).strip()
+            return input(prompt).strip()[:LONGEST]
         except EOFError:
             show_lines([""])
             return None
     sys.stdout.write(prompt)
     sys.stdout.flush()
     line = sys.stdin.readline() if sys.stdin is not None else ""
-    show_lines([line.strip()])  # so that the output of a script reads as it would on a terminal
-    return line.strip() if line else None
+    if sys.stdin is None or not sys.stdin.isatty():
+        show_lines([line.strip()[:LONGEST]])  # so that the output of a script reads as it would on a terminal
+    return line.strip()[:LONGEST] if line else None
 
 
 def step_through(shown: Stepped, place: int) -> None:

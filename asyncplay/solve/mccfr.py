@@ -18,7 +18,7 @@ from numba import float64, int32, int64, typeof, void
 from numpy.typing import NDArray
 
 from asyncplay import rng
-from asyncplay.config.sections import SolveSettings
+from asyncplay.config.tables import SolveSettings
 from asyncplay.games.kernels import Kernel, helper, kernel, ready
 from asyncplay.games.spec import CHANCE_TURN, GAME_OVER
 from asyncplay.solve.deltas import count_entries

@@ -6,7 +6,7 @@ from typing import Any
 
 from asyncplay import games
 from asyncplay.config.menus import parse_buckets
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.errors import AsyncplayError
 from asyncplay.games import options as declarations
 from asyncplay.games.holdem import canonical

@@ -12,7 +12,7 @@ import numpy as np
 from numba import int32, int64
 
 from asyncplay import games
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.games.cards import CARDS, RANKS, card_set
 from asyncplay.games.holdem.canonical import index_boards
 from asyncplay.games.holdem.layout import (

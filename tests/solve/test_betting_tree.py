@@ -9,7 +9,7 @@ from solve.betting_twin import Twin, count
 from asyncplay import games
 from asyncplay.config.loading import load
 from asyncplay.config.menus import parse_buckets, parse_menu
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.errors import ConfigError
 from asyncplay.games.holdem import layout
 from asyncplay.games.holdem.layout import CALL, FOLD, RAISE_TO

@@ -8,7 +8,7 @@ from solve.test_unbiased import HUGE, LIMIT, FullWalk, policy_of
 
 from asyncplay import games
 from asyncplay.config.menus import parse_buckets
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.games.holdem import layout
 from asyncplay.games.holdem.canonical import index_boards
 from asyncplay.games.holdem.layout import FLOP, RIVER

@@ -139,6 +139,16 @@ def test_the_end_of_the_input_is_no_failure(kuhn, monkeypatch):
     assert "result" not in said
 
 
+def test_bytes_that_are_no_text_and_endless_lines_are_wrong_input_like_any_other(kuhn, monkeypatch):
+    typed = b"\xff\xfe\n" + b"x" * 100_000 + b"\n\0\x1b[2J\nquit\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), encoding="utf-8"))
+    status, said = answer("play", kuhn, "--seed", 4)
+    assert status == 0
+    assert said.count("is not legal here; legal are check, bet\n") == 3
+    assert max(map(len, said.split("\n"))) < 600
+    assert "\x1b" not in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

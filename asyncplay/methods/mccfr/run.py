@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from asyncplay import machine as memory
-from asyncplay.config.sections import Config, SolveSettings
+from asyncplay.config.sections import Config
+from asyncplay.config.tables import SolveSettings
 from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.policies import BlockArray, save_policy

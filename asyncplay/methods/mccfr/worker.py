@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from asyncplay.config.sections import AbstractionSettings, SolveSettings
+from asyncplay.config.tables import AbstractionSettings, SolveSettings
 from asyncplay.methods.mccfr.messages import Delta, Merged, TraverseSpec
 from asyncplay.solve import deltas
 from asyncplay.solve.mccfr import PieceWalker, TableSampler, sampler_settings

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.config.menus import parse_buckets
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.errors import AsyncplayError
 from asyncplay.games.holdem.layout import CARDS_IN_PLAY
 from asyncplay.games.spec import GameSpec

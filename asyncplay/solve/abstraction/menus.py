@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asyncplay.config.menus import MOST_RAISES, MOST_SIZES, parse_menu
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.games.holdem.betting import all_in, least_raise, may_raise, to_call
 from asyncplay.games.holdem.layout import (
     BETS,

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from asyncplay.config.menus import parse_buckets
-from asyncplay.config.sections import AbstractionSettings
+from asyncplay.config.tables import AbstractionSettings
 from asyncplay.errors import ConfigError
 from asyncplay.games.spec import GameSpec
 from asyncplay.solve.abstraction.betting_tree import NODE_BYTES, TreeSizes, measure_tree

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from asyncplay.cli import main
 from asyncplay.config.loading import dump
-from asyncplay.config.sections import SolveSettings
+from asyncplay.config.tables import SolveSettings
 from asyncplay.data import checkpoint, large_arrays
 from asyncplay.engine.ledger import Piece
 from asyncplay.errors import AsyncplayError, WireError
