@@ -18,7 +18,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, create_model, field_validator
 from pydantic_core import PydanticCustomError
 
-from asyncplay.config import sections
+from asyncplay.config import sections, tables
 from asyncplay.config.menus import parse_buckets, parse_menu
 from asyncplay.config.sections import SECTIONS, Config
 from asyncplay.config.wording import plain_number, suggestion
@@ -155,7 +155,7 @@ def keys() -> Iterator[tuple[str, Any, str]]:
 def _meanings() -> dict[tuple[str, str], str]:
     """The docstring below each field, by class and field; Python itself does not keep them."""
     meanings = {}
-    for kind in ast.parse(inspect.getsource(sections)).body:
+    for kind in (kind for module in (sections, tables) for kind in ast.parse(inspect.getsource(module)).body):
         if isinstance(kind, ast.ClassDef):
             for pair in pairwise(kind.body):
                 match pair:

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from asyncplay import __version__
 from asyncplay.config.sections import Config
 from asyncplay.doctor.devices import look_at_accelerator
 from asyncplay.doctor.finding import Figure, Finding
@@ -32,7 +31,7 @@ from asyncplay.wire.checksum import sim_answers
 
 DEVICES: dict[str, Literal["auto", "torch", "sim"]] = {"cpu": "auto", "cuda": "torch", "mps": "torch", "sim": "sim"}
 """Each with what device.backend says for it."""
-PACKAGES = ("numba", "numpy", "onnxruntime", "torch")
+PACKAGES = ("asyncplay", "numba", "numpy", "onnxruntime", "torch")
 MOST_DIFFERENCE = 1e-3  # of priors and values: accelerators may round products to fewer bits
 ROWS, NOISE = 256, 0.05
 
@@ -62,19 +61,9 @@ async def try_device(config: Config, name: str, seconds: float) -> list[Finding]
 def look_at_software(name: str) -> Finding:
     """What is installed, and what the device calls itself."""
     packages = {package: version(package) for package in PACKAGES}
-    facts = {"asyncplay": __version__, "python": platform.python_version(), **packages, "device": _called(name)}
+    facts = {"python": platform.python_version(), **packages, "device": device.description(name)}
     words = ", ".join(f"{key} {value}" for key, value in facts.items())
     return Finding("software", "fine", f"{platform.platform()}; {words}", figures=facts)
-
-
-def _called(name: str) -> str:
-    import torch
-
-    if name == "cuda":
-        return f"{torch.cuda.get_device_name()} (CUDA {torch.version.cuda})"
-    return {"mps": f"Apple {platform.machine()}", "sim": "simulated accelerator"}.get(name) or (
-        f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}, {device.usable_cores()} cores"
-    )
 
 
 def compare(backend: Backend, reference: Backend, rows: Positions) -> Finding:

@@ -1,6 +1,7 @@
 """Backends: which this machine can run, how fast each is, and opening one."""
 
 import math
+import platform
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = [
     "available",
     "candidates",
     "choose",
+    "description",
     "forward_limit",
     "open_backend",
     "resize",
@@ -88,6 +90,19 @@ def available(name: str) -> bool:
     import torch
 
     return torch.cuda.is_available() if name == "cuda" else torch.backends.mps.is_available()
+
+
+def description(name: str) -> str:
+    """What a device calls itself: "cpu", "cuda", "mps" or "sim"."""
+    import torch
+
+    if name == "cuda":
+        return f"{torch.cuda.get_device_name()} (CUDA {torch.version.cuda})"
+    if name == "sim":
+        return "simulated accelerator"
+    if name == "mps":
+        return f"Apple {platform.machine()}"
+    return f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}, {usable_cores()} cores"
 
 
 def training_device(name: str) -> str:
