@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from asyncplay.config.sections import CheckpointSettings
-from asyncplay.data import checkpoint, large_arrays
+from asyncplay.data import checkpoint, large_arrays, sha256
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.payloads import Array
 
@@ -102,6 +102,7 @@ def new_table(megabytes: int) -> dict[str, Array]:
 def save(folder: Path, megabytes: int) -> float:
     """Seconds."""
     snapshot = Checkpoint(new_table(megabytes), {})
+    large_arrays.warm()
     return _timed(lambda: checkpoint.save(folder / "kept", snapshot, CheckpointSettings(keep_last=1)))
 
 
@@ -111,6 +112,7 @@ def load(folder: Path, megabytes: int) -> float:
     for file in path.iterdir():
         with _forgotten(file):
             pass
+    large_arrays.warm()
     table = {name: np.empty(array.shape, array.dtype) for name, array in new_table(megabytes).items()}
 
     def step() -> None:
@@ -123,11 +125,12 @@ def load(folder: Path, megabytes: int) -> float:
 
 def _hash_rate() -> float:
     """Of one thread, by its own time."""
-    piece = bytes(large_arrays.PIECE_BYTES)
+    large_arrays.warm()
+    batch = bytes(sha256.LANES * large_arrays.PIECE_BYTES)
     begin_s = time.thread_time()
-    for _ in range(8):
-        large_arrays.digest_of(piece)
-    return 8 * len(piece) / 2**20 / (time.thread_time() - begin_s)
+    for _ in range(4):
+        large_arrays.digests_of(batch, large_arrays.PIECE_BYTES)
+    return 4 * len(batch) / 2**20 / (time.thread_time() - begin_s)
 
 
 def _as_process(step: str, folder: str, megabytes: str) -> None:

@@ -29,7 +29,7 @@ DEFAULT = CheckpointSettings()
 FORMAT = 1
 ARRAYS, STATE, MANIFEST = "arrays.safetensors", "state.json", "manifest.json"
 DRAFT, DISCARDED = "draft", "discarded"
-MANIFEST_BYTES, MOST_DIGITS = 1 << 20, 19
+MANIFEST_BYTES, MOST_DIGITS = 1 << 23, 19
 
 
 class Checkpoint(NamedTuple):

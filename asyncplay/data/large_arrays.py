@@ -2,11 +2,10 @@
 
 A file has an array's bytes and nothing else; a manifest has its type, its shape and the SHA-256 of each of its pieces,
 which are all of one size but the last. A piece is copied before it is hashed and written, so that an array may change
-meanwhile and no second copy of it is ever held. Several threads hash, as without the processor's help that is slower
-than a disk.
+meanwhile and no second copy of it is ever held. Hashing is slower than a disk: several threads do it, and where the
+processor has no instructions for it and ``warm`` was called, many pieces at a time (sha256.py).
 """
 
-import hashlib
 import mmap
 import os
 from collections import deque
@@ -18,12 +17,20 @@ from typing import Any
 import numpy as np
 
 from asyncplay.data import files as disk
+from asyncplay.data import sha256
+from asyncplay.games.kernels import ready
 from asyncplay.machine import usable_cores
 from asyncplay.payloads import Array
 
 LEAST_BYTES = 1 << 26  # of an array that gets a file of its own
-PIECE_BYTES, MOST_PIECE_BYTES = 1 << 23, 1 << 28
+PIECE_BYTES, MOST_PIECE_BYTES = 1 << 20, 1 << 28
 KINDS = {"float32", "float64", "uint8", "int32", "int64", "float16", "uint16", "uint64", "bool", "int8"}
+
+
+def warm() -> None:
+    """Compile what hashes quickly, if it is needed on this machine."""
+    if not sha256.has_instructions():
+        ready(sha256.compress)
 
 
 def write(folder: Path, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -39,22 +46,25 @@ def write(folder: Path, arrays: Mapping[str, Array]) -> dict[str, Any]:
     return listed
 
 
-def _hashed(array: Array, digests: list[str], hashing: ThreadPoolExecutor) -> Iterator[memoryview]:
-    """The pieces of an array, each copied; their digests come in the same order."""
-    content, under_way = array.reshape(-1).data.cast("B"), deque[Future[str]]()
-    for start in range(0, len(content), PIECE_BYTES):
-        piece = bytes(content[start : start + PIECE_BYTES])
-        under_way.append(hashing.submit(digest_of, piece))
+def _hashed(array: Array, digests: list[str], hashing: ThreadPoolExecutor) -> Iterator[bytes]:
+    """An array in batches of pieces, each copied; the digests of the pieces come in the same order."""
+    content, under_way = array.reshape(-1).data.cast("B"), deque[Future[list[str]]]()
+    for start in range(0, len(content), sha256.LANES * PIECE_BYTES):
+        batch = bytes(content[start : start + sha256.LANES * PIECE_BYTES])
+        under_way.append(hashing.submit(digests_of, batch, PIECE_BYTES))
         if len(under_way) > usable_cores():
-            digests.append(under_way.popleft().result())
-        yield memoryview(piece)
-    digests.extend(future.result() for future in under_way)
+            digests.extend(under_way.popleft().result())
+        yield batch
+    for future in under_way:
+        digests.extend(future.result())
 
 
 def read(folder: Path, listed: Mapping[str, Any]) -> dict[str, Array]:
     """Map the arrays of a manifest, each of its pieces checked. OSError, or ValueError and its like if a file is not
     what was written; the text says which."""
     arrays: dict[str, Array] = {}
+    if listed:
+        warm()
     with ThreadPoolExecutor(usable_cores(), "hash") as hashing:
         for name, facts in listed.items():
             path, shape = folder / Path(facts["file"]).name, tuple(int(n) for n in facts["shape"])
@@ -76,8 +86,10 @@ def read(folder: Path, listed: Mapping[str, Any]) -> dict[str, Array]:
 def _check(path: Path, piece_bytes: int, digests: list[str], hashing: ThreadPoolExecutor) -> None:
     descriptor = disk.open_file(path, os.O_RDONLY)
     try:
-        starts = range(0, len(digests) * piece_bytes, piece_bytes)
-        found = list(hashing.map(lambda start: digest_of(os.pread(descriptor, piece_bytes, start)), starts))
+        step = sha256.LANES * piece_bytes
+        starts = range(0, len(digests) * piece_bytes, step)
+        batches = hashing.map(lambda start: digests_of(os.pread(descriptor, step, start), piece_bytes), starts)
+        found = [digest for batch in batches for digest in batch]
     finally:
         os.close(descriptor)
     if found != digests:
@@ -95,5 +107,9 @@ def blocks(array: Array) -> Iterator[tuple[int, Array]]:
             array._mmap.madvise(mmap.MADV_DONTNEED, start * array.itemsize, block.nbytes)  # type: ignore[attr-defined]
 
 
-def digest_of(piece: bytes) -> str:
-    return hashlib.sha256(piece).hexdigest()
+def digests_of(batch: bytes, piece_bytes: int) -> list[str]:
+    """Of each piece."""
+    is_whole = len(batch) == sha256.LANES * piece_bytes and piece_bytes % sha256.BLOCK_BYTES == 0
+    if is_whole and not sha256.compress._can_compile:  # it was made ready
+        return sha256.hash_lanes(memoryview(batch))
+    return [sha256.hash_one(batch[start : start + piece_bytes]) for start in range(0, len(batch), piece_bytes)]

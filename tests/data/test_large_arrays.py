@@ -1,5 +1,6 @@
 """Large arrays of a checkpoint: written piece by piece, mapped when read, and never believed half."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asyncplay.data import checkpoint, large_arrays
+from asyncplay.data import checkpoint, large_arrays, sha256
 from asyncplay.data.checkpoint import Checkpoint, Damaged
+from asyncplay.games.kernels import ready
 
 PIECE = 1 << 12
 
@@ -52,16 +54,16 @@ def test_pieces_of_a_mapped_array_are_all_of_it_and_can_be_read_again(tmp_path):
 
 def test_an_array_that_changes_while_it_is_written_is_saved_whole(tmp_path, monkeypatch):
     """Each piece is hashed and written as it was copied."""
-    arrays = {"table": np.zeros(20 * PIECE, np.uint8)}
-    digest_of = large_arrays.digest_of
+    arrays = {"table": np.zeros(100 * PIECE, np.uint8)}
+    digests_of = large_arrays.digests_of
 
-    def changing(piece: bytes) -> str:
+    def changing(batch: bytes, piece_bytes: int) -> list[str]:
         arrays["table"][:] += 1
-        return digest_of(piece)
+        return digests_of(batch, piece_bytes)
 
-    monkeypatch.setattr(large_arrays, "digest_of", changing)
+    monkeypatch.setattr(large_arrays, "digests_of", changing)
     checkpoint.save(tmp_path / "kept", Checkpoint(arrays, {}))
-    monkeypatch.setattr(large_arrays, "digest_of", digest_of)
+    monkeypatch.setattr(large_arrays, "digests_of", digests_of)
     found, complaints = checkpoint.newest(tmp_path / "kept")
     assert complaints == []
     assert len(set(found.snapshot.arrays["table"].tolist())) > 1
@@ -123,6 +125,21 @@ def test_a_manifest_that_lists_what_cannot_be_is_damage(facts, tmp_path):
         assert found.snapshot.state == {"step": 1}
     else:
         np.testing.assert_array_equal(found.snapshot.arrays["table"], snapshot(2).arrays["table"])
+
+
+@pytest.mark.parametrize("n_bytes", [64, 4096])
+def test_pieces_hashed_together_have_the_digests_of_sha_256(n_bytes):
+    content = np.random.default_rng(0).integers(0, 256, sha256.LANES * n_bytes, np.uint8)
+    wanted = [hashlib.sha256(piece).hexdigest() for piece in content.reshape(sha256.LANES, n_bytes)]
+    assert sha256.hash_lanes(content.data) == wanted
+
+
+def test_batches_that_are_not_whole_have_the_digests_of_sha_256_too():
+    ready(sha256.compress)
+    content = np.random.default_rng(1).integers(0, 256, sha256.LANES * 640, np.uint8).tobytes()
+    for length in (1, 639, 640, 9 * 640 + 5, len(content) - 1, len(content)):
+        pieces = [content[:length][start : start + 640] for start in range(0, length, 640)]
+        assert large_arrays.digests_of(content[:length], 640) == [hashlib.sha256(piece).hexdigest() for piece in pieces]
 
 
 SAVING = """

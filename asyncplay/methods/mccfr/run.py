@@ -13,7 +13,7 @@ import numpy as np
 from asyncplay import machine as memory
 from asyncplay.config.sections import Config
 from asyncplay.config.tables import SolveSettings
-from asyncplay.data import checkpoint
+from asyncplay.data import checkpoint, large_arrays
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.policies import BlockArray, save_policy
 from asyncplay.engine.engine import Engine
@@ -78,6 +78,8 @@ class MccfrRun:
         with parts.compiling(f"to solve {game.name}", say) as progress:
             # Once, before workers start: two on a cold cache would both compile.
             solvable.warm(game.name, game.options, progress, is_shared=self._is_shared)
+            if self._is_shared:
+                large_arrays.warm()
         with countdown(f"listing the positions of {game.name}", say):
             self.game = solvable.compile_game(game.name, game.options, config.abstraction)
         # No more workers than iterations of a round or of the run: the others would have nothing to do.

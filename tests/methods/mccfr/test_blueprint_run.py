@@ -101,7 +101,9 @@ EXTERNAL = [*HOLDEM, "--solve.method", "external"]
     [
         (HOLDEM, "game.name is holdem, which is solved by table and not searched; use a configuration such as"),
         ([*HOLDEM, "--solve.method", "outcome"], "solve.method is outcome: holdem is solved by external sampling"),
-        (EXTERNAL, 'take more than the 50 MB of a table whose changes workers exchange; "1" for all menus would fit'),
+        ([*EXTERNAL, "--solve.table", "deltas"],
+         "take more than the 50 MB of a table whose changes workers exchange; --solve.table shared has room for more, "
+         'or "1" for all menus would fit'),
         ([*EXTERNAL, "--option", "stack=40", "--abstraction.buckets", "12/40/40/32", "--abstraction.file", "none"],
          "abstraction.file is none, which is not there; `asyncplay buckets build 12/40/40/32 --out none` makes it"),
         ([*EXTERNAL, "--option", "players=9"], "option players of holdem is 9"),
