@@ -22,7 +22,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_walks_come_to_the_same_nash_conv(case):
-    """To 1e-9 after a hundred iterations of CFR+; in as many infosets, unless suits that do not matter are told apart."""
+    """To 1e-9 after a hundred iterations of CFR+; in as many infosets, unless suits are told apart."""
     ours, options, theirs = CASES[case]
     found = []
     for game in (flatten(games.load(ours, options)), flatten(games.load(theirs))):
