@@ -14,7 +14,7 @@ from asyncplay.search.group import make_settings
 from asyncplay.search.groups import make_group
 
 GAMES_A_GROUP = 256
-SLOW_GAMES = 32  # of the slow lane, as a worker has
+SLOW_GAMES = 128  # of the slow lane, as one of two workers has by default
 WINDOWS = 10
 RACE = {"simulations": 100, "first_play_reduction": 0.0, "noise_weight": 0.0, "keeps_tree": 0}  # as OpenSpiel searches
 LOADS: dict[str, dict[str, int]] = {"blob": {"simulations": 30, "worlds": 3}}  # as published by others

@@ -7,8 +7,8 @@ stages and no endings that are worked out.
 """
 
 import gc
-import math
 from bisect import insort
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -241,7 +241,10 @@ class SlowGroup:
                 rows.append((number, tree.root.mover, is_extra, leaf, path))
 
     def _descend(self, slot: SlowSlot, tree: SlowTree, path: Way) -> SlowNode | None:
-        """Go down to a node that is not open, counting visits; return it, or None if the tree has no room for it."""
+        """Go down to a node that is not open, counting visits; return it, or None if the tree has no room for it.
+
+        The hot loop of the lane: PUCT stands in it, the first of the best edges is taken.
+        """
         settings, node, halving = self._settings, tree.root, slot.halving
         c_puct, reduction, loss = settings.c_puct, settings.first_play_reduction, settings.virtual_loss
         below: SlowNode | None
@@ -251,25 +254,35 @@ class SlowGroup:
                 if below is None:
                     return None
                 path.append((node, NO_EDGE))
+                node.visits += 1
+                node = below
+                continue
+            if node.counts is None:
+                node.grow_edges()
+            counts: Any = node.counts
+            sums, best, best_score = node.sums, -1, -inf
+            if halving is not None and not path:
+                best = halving.due(node)
             else:
-                if node.counts is None:
-                    node.grow_edges()
-                counts: Any = node.counts
-                if halving is not None and not path:
-                    best = halving.due(tree.root)
-                else:
-                    best = best_edge(node, c_puct * math.sqrt(node.visits), reduction)
-                below = node.children[best]
-                if below is None:
-                    if tree.n_nodes == self.sizes.nodes_per_tree:
-                        return None
-                    below = node.children[best] = self._grow(tree, node, node.actions[best], 1)
-                if counts[best] == 0:
-                    node.untried.remove(best)
-                    insort(node.tried, best)  # ascending
-                counts[best] += 1
-                node.sums[best] -= loss
-                path.append((node, best))
+                exploration, priors = c_puct * sqrt(node.visits), node.priors
+                if node.untried:
+                    best, best_score = best_untried(node, exploration, node.value - reduction)
+                for edge in node.tried:
+                    count = counts[edge]
+                    score = sums[edge] / count + exploration * priors[edge] / (1 + count)
+                    if score > best_score or (score == best_score and edge < best):
+                        best, best_score = edge, score
+            below = node.children[best]
+            if below is None:
+                if tree.n_nodes == self.sizes.nodes_per_tree:
+                    return None
+                below = node.children[best] = self._grow(tree, node, node.actions[best], 1)
+            if counts[best] == 0:
+                node.untried.remove(best)
+                insort(node.tried, best)  # ascending
+            counts[best] += 1
+            sums[best] -= loss
+            path.append((node, best))
             node.visits += 1
             node = below
         return node
@@ -384,23 +397,15 @@ class SlowGroup:
         slot.trees = [SlowTree(SlowNode(rules, world, n_decisions, longest), 1) for world in worlds]
 
 
-def best_edge(node: SlowNode, exploration: float, reduction: float) -> int:
-    """What PUCT takes of a node's edges: the first of the best."""
-    best, best_score, priors = -1, -math.inf, node.priors
-    if untried := node.untried:
-        best, first_play = untried[0], node.value - reduction
-        share = exploration * priors[best]
-        best_score = first_play + share
-        if share < TINY * (1.0 + abs(best_score)):  # then smaller float32 priors may come to the same score
-            best = min(edge for edge in untried if first_play + exploration * priors[edge] == best_score)
-    counts: Any = node.counts
-    sums = node.sums
-    for edge in node.tried:
-        count = counts[edge]
-        score = sums[edge] / count + exploration * priors[edge] / (1 + count)
-        if score > best_score or (score == best_score and edge < best):
-            best, best_score = edge, score
-    return best
+def best_untried(node: SlowNode, exploration: float, first_play: float) -> tuple[int, float]:
+    """Of the edges without visits the one with the best score, the first of several, and its score."""
+    untried, priors = node.untried, node.priors
+    best = untried[0]
+    share = exploration * priors[best]
+    score = first_play + share
+    if share < TINY * (1.0 + abs(score)):  # then smaller float32 priors may come to the same score
+        best = min(edge for edge in untried if first_play + exploration * priors[edge] == score)
+    return best, score
 
 
 def slow_bytes(spec: GameSpec, sizes: Sizes, settings: KernelSettings) -> int:
