@@ -74,13 +74,15 @@ class SearchAgent:
         group.place(0, position, thoughts=thoughts)
         group.advance()
         n_decided = len(group.actions(0))
-        while group.is_searching(0) and clock() < deadline_s:
+        while group.is_searching(0):
             rows = group.select()
             if len(rows.slots):
                 answer = self._estimate(Positions(rows.features, rows.legal, rows.offsets))
                 group.backup(answer.priors, answer.values, answer.version)
             else:
                 group.backup(np.empty(0, np.float32), np.empty((0, self._spec.players), np.float32), 0)
+            if clock() >= deadline_s:
+                break
             if group.is_searching(0):
                 group.advance()  # lets sequential halving go on; no decision is due
         done = group.conclude(0)  # also where the clock ended it

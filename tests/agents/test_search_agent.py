@@ -29,11 +29,11 @@ def test_every_kind_of_root_finds_the_win_with_its_simulations(root, leaves):
 
 
 def test_the_clock_ends_a_search():
-    """Each look at the clock is a second: a deadline after five leaves three rounds, of a simulation each."""
+    """Each look at the clock is a second: a deadline after four and a half leaves five rounds, of a simulation each."""
     now = iter(range(1000))
     agent = SearchAgent(TICTACTOE, SearchSettings(), uniform)
     thought = agent.think(Position.start(TICTACTOE), thoughts=1, seconds=4.5, clock=lambda: next(now))
-    assert thought.simulations == 4
+    assert thought.simulations == 5
 
 
 def test_an_only_action_needs_no_search():
