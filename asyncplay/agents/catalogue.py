@@ -30,7 +30,7 @@ def make_agent(name: str, game: GameSpec) -> Agent:
             return LibraryAgent(name, game)
     raise AsyncplayError(
         f"{name!r} is no opponent; known are random, rules, perfect, mcts-ROLLOUTS, openspiel:mcts-ROLLOUTS, "
-        "openspiel:ismcts-SIMULATIONS or a version"
+        "openspiel:ismcts-SIMULATIONS, a version or the folder of a run"
     )
 
 

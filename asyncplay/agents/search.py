@@ -74,13 +74,15 @@ class SearchAgent:
         group.place(0, position, thoughts=thoughts)
         group.advance()
         trees = group.memory.forest.trees
-        while (trees["simulations"] < trees["budget"]).any() and clock() < deadline_s:
+        while (trees["simulations"] < trees["budget"]).any():
             rows = group.select()
             if len(rows.slots):
                 answer = self._estimate(Positions(rows.features, rows.legal, rows.offsets))
                 group.backup(answer.priors, answer.values, answer.version)
             else:
                 group.backup(np.empty(0, np.float32), np.empty((0, self._spec.players), np.float32), 0)
+            if clock() >= deadline_s:
+                break
             if (trees["simulations"] < trees["budget"]).any():
                 group.advance()  # lets sequential halving go on; no decision is due
         trees["budget"] = trees["simulations"]  # also where the clock ended it

@@ -84,7 +84,7 @@ class TrainedAgent:
 
     def decide(self, point: DecisionPoint) -> int:
         """As agents do: see ``asyncplay.agents.agent``."""
-        position = Position.from_state(self.game, point.state)
+        position = Position.from_state(self.game, point.state, point.seed)
         return self.act(position, seed=rng.derive(point.seed, len(point.actions)))
 
     def _own(self, position: Position) -> Position:

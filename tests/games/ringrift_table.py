@@ -6,7 +6,7 @@ import numpy as np
 
 from asyncplay import games
 from asyncplay.games.ringrift import decisions, layout
-from asyncplay.games.ringrift.decisions import Decision, Position
+from asyncplay.games.ringrift.decisions import Decision, RingRiftPosition
 from asyncplay.games.ringrift.turns import START, go_on
 from asyncplay.games.spec import GameSpec
 
@@ -21,7 +21,7 @@ class Table:
         self.state = self.spec.new_state()
 
     @property
-    def position(self) -> Position:
+    def position(self) -> RingRiftPosition:
         return decisions.read(self.spec, self.state)
 
     @property
@@ -31,7 +31,7 @@ class Table:
     def kinds(self) -> set[str]:
         return {decision[0] for decision in self.legal}
 
-    def play(self, *chosen: Decision) -> Position:
+    def play(self, *chosen: Decision) -> RingRiftPosition:
         for decision in chosen:
             action = decisions.parse(self.spec, self.state, decision)
             self.spec.kernels.play(self.spec.rules, self.state, action, self.spec.new_room())

@@ -8,7 +8,7 @@ from games.contract import CHECKS, Played, random_game
 
 from asyncplay import games
 from asyncplay.games.ringrift import decisions, layout
-from asyncplay.games.ringrift.decisions import Position
+from asyncplay.games.ringrift.decisions import RingRiftPosition
 from asyncplay.games.spec import GameSpec, end_reason
 
 SMALL = [("square8", 2), ("square8", 3), ("square8", 4), ("hex8", 2), ("hex8", 3), ("hex8", 4)]
@@ -20,13 +20,13 @@ SPECS["all options"] = games.load("ringrift", STRANGE)
 LARGE = {board: games.load("ringrift", {"board": board, "players": 2}) for board in ("square19", "hexagonal")}
 
 
-def measure(position: Position) -> tuple[int, int]:
+def measure(position: RingRiftPosition) -> tuple[int, int]:
     """S of section 6, and S + collapsed cells."""
     total = len(position.markers) + len(position.collapsed) + sum(position.credit)
     return total, total + len(position.collapsed)
 
 
-def positions_of(spec: GameSpec, game: Played) -> list[Position]:
+def positions_of(spec: GameSpec, game: Played) -> list[RingRiftPosition]:
     return [decisions.read(spec, moment.state) for moment in game.moments]
 
 

@@ -39,7 +39,7 @@ _COSTS = {
 }
 
 
-class Position(NamedTuple):
+class RingRiftPosition(NamedTuple):
     """All of a position that the rules speak of."""
 
     to_act: int | None  # None: the game is over
@@ -62,7 +62,7 @@ def board_of(spec: GameSpec) -> BoardGeometry:
     return next(board for board in BOARDS.values() if board.n_cells == spec.rules[layout.N_CELLS])
 
 
-def read(spec: GameSpec, state: State) -> Position:
+def read(spec: GameSpec, state: State) -> RingRiftPosition:
     """A position in plain Python."""
     board, players = board_of(spec), spec.players
     words = {cell: int(state[layout.CELLS + number]) for number, cell in board.cells().items()}
@@ -70,7 +70,7 @@ def read(spec: GameSpec, state: State) -> Position:
     has_ranks = reason is not None and reason != BY_LIMIT
     ranks = state[layout.RANKS : layout.RANKS + players].tolist() if has_ranks else None
     holder = int(state[layout.HOLDER])
-    return Position(
+    return RingRiftPosition(
         to_act=int(state[layout.TURN]) + 1 if reason is None else None,
         stacks={cell: rings_of(word) for cell, word in words.items() if word >= layout.IS_STACK},
         markers={cell: word for cell, word in words.items() if layout.MARKER <= word < layout.COLLAPSED},

@@ -12,7 +12,7 @@ from math import cos, pi, sin
 
 from asyncplay.games.ringrift import layout
 from asyncplay.games.ringrift.boards import BoardGeometry, Cell
-from asyncplay.games.ringrift.decisions import Decision, Position, State, board_of, read
+from asyncplay.games.ringrift.decisions import Decision, RingRiftPosition, State, board_of, read
 from asyncplay.games.spec import GameSpec
 
 LETTERS = "ABCD"
@@ -60,7 +60,7 @@ def cell_name(board: BoardGeometry, cell: Cell) -> str:
     return f"{COLUMNS[cell[0] + board.radius]}{cell[1] + board.radius + 1}"
 
 
-def headline(spec: GameSpec, state: State, position: Position) -> list[str]:
+def headline(spec: GameSpec, state: State, position: RingRiftPosition) -> list[str]:
     """What is not on the board."""
     phase = PHASE_NAMES[int(state[layout.PHASE])]
     if position.to_act is not None:
@@ -124,7 +124,7 @@ def _stretch(board: BoardGeometry) -> float:
     return 0.866 if board.is_hexagonal else 1.0
 
 
-def letters(position: Position, cell: Cell) -> str:
+def letters(position: RingRiftPosition, cell: Cell) -> str:
     if cell in position.stacks:
         rings = position.stacks[cell]
         cap = cap_height(rings)
@@ -140,7 +140,7 @@ def cap_height(rings: tuple[int, ...]) -> int:
 
 
 def _cell(
-    board: BoardGeometry, position: Position, cell: Cell, middle: tuple[float, float], *, is_marked: bool
+    board: BoardGeometry, position: RingRiftPosition, cell: Cell, middle: tuple[float, float], *, is_marked: bool
 ) -> list[str]:
     """The shapes of one cell."""
     owner = position.collapsed.get(cell)

@@ -229,7 +229,7 @@ def test_a_solved_run_is_evaluated_exactly(tmp_path):
 
 def test_a_folder_without_a_whole_checkpoint_cannot_be_evaluated(tmp_path):
     (tmp_path / "config.toml").write_text(dump(small()))
-    with pytest.raises(AsyncplayError, match="cannot be evaluated: it has no checkpoint yet"):
+    with pytest.raises(AsyncplayError, match="has no table to look into: it has no checkpoint yet"):
         asyncio.run(evaluate(Question(tmp_path, ["random"], 1, 1)))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import count
 
@@ -51,9 +51,9 @@ def search(simulations: int) -> str:
     return written(SearchSettings(simulations=simulations, warm_decisions=4, late_temperature=0.0))
 
 
-async def run(work: Work, workers: int = 2, game: GameSpec = GAME) -> Engine:
+async def run(work: Work, workers: int = 2, game: GameSpec = GAME, others: Sequence[Work] = ()) -> Engine:
     settings = LiveSettings(timeout_ms=None, max_rows=256)
-    engine = Engine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True)
+    engine = Engine(inline_pool(), work, workers=workers, settings=settings, is_lockstep=True, others=others)
     for model in (0, 1, 2):
         engine.serve(model, Endpoint(game.features, game.actions, uniform, dtype=game.feature_dtype))
     async with asyncio.timeout(60):
@@ -174,6 +174,38 @@ async def test_equal_networks_play_every_pair_to_the_same_score():
 
     assert match.score().score == 0.5
     assert {game.unit for game in taken} == set(range(40))
+
+
+async def test_an_agent_that_does_not_search_meets_itself_at_exactly_one_half():
+    """Nobody asks a network; both draw the same in both games of a pair."""
+    spec = MatchSpec("tictactoe", "{}", 8, search(1), "random", "random", 2)
+    match = Match(Assignment("match", encode(spec), SEED, chunk=8, low_water=8), 40, 2)
+    engine = await run(match.work)
+
+    assert match.score().score == 0.5
+    assert match.score().wins > 5
+    assert engine.evaluator.stats().rows == 0
+
+
+async def test_matches_at_a_time_in_one_worker_have_the_games_that_they_have_alone():
+    def make(rival: str) -> tuple[Match, dict[int, list[int]]]:
+        spec = MatchSpec("tictactoe", "{}", 4, search(8), "model:1", rival, 2)
+        match, taken = Match(Assignment("match", encode(spec), SEED, chunk=4, low_water=4), 12, 2), {}
+        take = match.work.finished
+        match.work.finished = lambda game: (taken.__setitem__(game.unit, game.actions.tolist()), take(game))[1]
+        return match, taken
+
+    rivals, alone = ("random", "model:2", "perfect"), []
+    for rival in rivals:
+        match, taken = make(rival)
+        await run(match.work, workers=1)
+        alone.append(taken)
+    matches = [make(rival) for rival in rivals]
+    works = [match.work for match, _ in matches]
+    await run(works[0], workers=1, others=works[1:])
+    together = [taken for _, taken in matches]
+    assert [len(taken) for taken in together] == [12, 12, 12]
+    assert together == alone
 
 
 async def test_openspiel_sees_the_same_game():
