@@ -34,7 +34,7 @@ def show_lines(lines: Iterable[str]) -> None:
 
 def ask(prompt: str) -> str | None:
     """One line without what surrounds it, cut where it is far too long; None at the end of the input."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
+    if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors != "replace":  # once, before the first line
         sys.stdin.reconfigure(errors="replace")  # bytes that are no text are no reason to end
     if is_terminal():
         with suppress(ImportError):

@@ -13,7 +13,7 @@ from asyncplay.play import saved
 
 WHY_ACTIONS = 10  # that ``why`` lists
 HELP = (
-    "an action  play it: its name, another spelling, or # and its number",
+    "an action  its name, another spelling, or # and its number; here:",
     "moves      all legal actions             board   the position drawn again",
     "words      the position in words         hint    what the agent would do",
     "why        what the agent thinks of this position from your seat",
@@ -60,8 +60,8 @@ class PlaySession:
         self._positions = [Position.start(agent.game, seed)]
         self._thoughts: list[Thought | None] = []  # of each decision; None: the person's own
         self._commands: dict[str, Callable[[str], Reply]] = {
-            "help": _alone(lambda: Reply(list(HELP))),
-            "?": _alone(lambda: Reply(list(HELP))),
+            "help": _alone(self._help),
+            "?": _alone(self._help),
             "moves": _alone(lambda: Reply([", ".join(self._choices())])),
             "board": _alone(lambda: Reply(self._board())),
             "words": _alone(lambda: Reply(self._show.describe(self._spec, self.position.state, self.seat))),
@@ -106,6 +106,9 @@ class PlaySession:
             return Reply([str(error) if command else f"{error}; `help` lists what else can be typed"])
         self._play(action, None)
         return self.go_on()
+
+    def _help(self) -> Reply:
+        return Reply([HELP[0], f"           {self._show.how}", *HELP[1:]])
 
     def _think(self) -> Thought:
         simulations, seconds = self._strength

@@ -44,7 +44,7 @@ def test_a_seat_sees_its_own_cards_alone(tmp_path):
         (["7"], "{run}: there is no game 7; `asyncplay data {run} stats` counts them"),
         (["one"], "the number is one, must be a whole number from 1 to 1099511627776"),
         (["--seat", "2"], "--seat is 2, must be 0 to 1"),
-        (["1", "--decision", "99"], "--decision is 99, game 1 has 8"),
+        (["1", "--decision", "99"], "--decision is 99, game 1 has 9"),
         (["--svg", "{run}/no/such.svg"], "--svg {run}/no/such.svg: No such file or directory"),
     ],
 )

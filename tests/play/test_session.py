@@ -80,7 +80,8 @@ def test_hints_and_reasons_are_those_of_the_agent():
     assert why[-1] == "* a1; values for each seat: X +0.250, O -"
     session.answer("b2")
     assert session.answer("why last").lines[-1].startswith("* a1; values")
-    assert session.answer("help").lines == list(HELP)
+    how = "           a cell such as b2, column and row from the top, or 1 to 9 row by row"
+    assert session.answer("help").lines == [HELP[0], how, *HELP[1:]]
     assert session.answer("words").lines == ["X to act", "X on b2", "O on a1"]
     assert session.answer("moves").lines == ["b1, c1, a2, c2, a3, b3, c3"]
     assert session.answer("board").lines[2] == "1[O]  .   ."

@@ -65,6 +65,7 @@ def guest(request):
 
 @pytest.mark.slow
 @pytest.mark.process
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", ["tictactoe", "blob", "kuhn", "leduc", "holdem", "treasurehunt"])
 def test_a_whole_game_is_played_with_wrong_input_on_the_way(kind, guest, request, tmp_path):
     run, file = request.getfixturevalue(kind), tmp_path / "g.json"
@@ -96,6 +97,7 @@ def test_a_whole_game_is_played_with_wrong_input_on_the_way(kind, guest, request
 
 @pytest.mark.slow
 @pytest.mark.process
+@pytest.mark.timeout(900)
 def test_leaving_by_quit_by_the_end_of_the_input_and_by_ctrl_c(guest, kuhn, tictactoe):
     person = guest("play", kuhn, "/", "play", kuhn, "/", "play", kuhn, "/", "data", tictactoe, "show")
     for key, status in (("quit\n", "0"), ("\x04", "0"), ("\x03", "130")):

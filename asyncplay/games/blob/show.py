@@ -33,6 +33,8 @@ STAGES = {BIDDING: "bidding", PLAYING: "playing"}
 class BlobShow(TableShow):
     """Other hands are as many backs as they have cards."""
 
+    how = "bid 2, or 2, while all bid; then a card such as Ks, 10h or T♥"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         return f"bid {action}" if state[PHASE] == BIDDING else card_name(action)
 

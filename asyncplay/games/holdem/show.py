@@ -31,6 +31,8 @@ STREET_NAMES = ("before the flop", "flop", "turn", "river")
 class HoldemShow(TableShow):
     """Amounts are what a seat's bet on this street becomes, in chips."""
 
+    how = "fold, check, call; raise to 12, or 12, your whole bet of this street; pot, all in"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         if action == FOLD:
             return "fold"

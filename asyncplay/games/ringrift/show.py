@@ -12,6 +12,8 @@ from asyncplay.games.spec import GameSpec
 class RingRiftShow(Show):
     """Decisions in the words of the rules, with cells as the drawings name them; players are A to D."""
 
+    how = "place d4 2, move a1 a4, capture a1 a3 a5, skip; or only the cells"
+
     def player_name(self, spec: GameSpec, state: State, player: int) -> str:
         """After swap_sides a player has the other letter."""
         return drawing.LETTERS[1 - player if state[layout.SWAPPED] else player]

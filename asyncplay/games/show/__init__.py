@@ -38,6 +38,9 @@ class Show:
     named in a position where it is legal; no two legal actions of a position have the same name.
     """
 
+    how = "the number of an action"
+    """What is typed to act."""
+
     def player_name(self, spec: GameSpec, state: State, player: int) -> str:
         return f"seat {player}"
 

@@ -13,6 +13,8 @@ LETTERS = "abcdefg"
 class Connect4Show(GridShow):
     """Columns may also be typed as letters, a to g; cells are a1, the lowest of the first column, to g6."""
 
+    how = "a column, 1 to 7 from the left, or a to g"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         return str(action + 1)
 

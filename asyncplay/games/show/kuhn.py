@@ -13,6 +13,8 @@ from asyncplay.games.spec import GameSpec
 class KuhnShow(TableShow):
     """An action is called by what it means here: a pass against a bet is a fold, a bet after a bet a call."""
 
+    how = "check or bet; against a bet fold or call"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         is_bet = any(_bets(spec, state))
         return ("fold" if is_bet else "check") if action == PASS else "call" if is_bet else "bet"

@@ -12,6 +12,8 @@ from asyncplay.games.spec import GameSpec
 class LeducShow(TableShow):
     """A call of nothing is a check."""
 
+    how = "check or bet; against a bet fold, call or raise"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         if action == FOLD:
             return "fold"

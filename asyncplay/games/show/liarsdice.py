@@ -12,6 +12,8 @@ from asyncplay.games.spec import GameSpec
 class LiarsDiceShow(TableShow):
     """The last action calls the bid before it a lie."""
 
+    how = "a bid above the last, such as 2x5: two dice show a five; or liar"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         return "liar" if action == spec.rules[ACTIONS] - 1 else _bid(spec, action)
 

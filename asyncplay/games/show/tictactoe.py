@@ -13,6 +13,8 @@ COLUMNS = "abc"
 class TicTacToeShow(GridShow):
     """Cells may also be typed as 1 to 9, row by row."""
 
+    how = "a cell such as b2, column and row from the top, or 1 to 9 row by row"
+
     def name(self, spec: GameSpec, state: State, action: int) -> str:
         return f"{COLUMNS[action % SIDE]}{action // SIDE + 1}"
 

@@ -23,6 +23,8 @@ TURN_S = 0.4  # that an animation shows a turn
 class TreasurehuntShow(Show):
     """A viewer sees the window around its agent, as its network does, with A for other agents."""
 
+    how = "up, down, left or right, or their first letters"
+
     def player_name(self, spec: GameSpec, state: State, player: int) -> str:
         return f"agent {player}"
 
