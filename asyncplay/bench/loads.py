@@ -48,7 +48,7 @@ LOADS: dict[str, dict[str, dict[str, str]]] = {
     "connect4": {"net": {"kind": "resnet", "width": "64", "blocks": "6"}, "search": {"simulations": "32"}},
     "ringrift": {
         "net": {"kind": "resnet", "width": "32", "blocks": "4", "squeeze": "8"},
-        "search": {"simulations": "32", "noise_alpha": "0.1"},
+        "search": {"simulations": "32", "noise_alpha": "0.1", "games": "256"},
     },
     "tictactoe": {"net": {"kind": "mlp"}},
 }
