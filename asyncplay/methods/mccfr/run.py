@@ -178,7 +178,7 @@ class MccfrRun:
             past.restore(found, self.table)
         ledger.skip(known.next_unit, known.owed)
         known.stats.table_bytes = self.table.n_bytes
-        known.stats.visited = known.stats.infosets / self.table.n_infosets
+        known.stats.infosets, known.stats.visited = self.table.n_known, self.table.n_known / self.table.n_infosets
         size = RoundSize(solve.batch, solve.round_nodes, int(solve.round_mb * MB))
         workers, most = parts.n_workers(self._config), partial(most_of, bounds_of(self.game, sampler_settings(solve)))
         if isinstance(self.table, SharedTable):
