@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from asyncplay.config.sections import CheckpointSettings
-from asyncplay.data import checkpoint, large_arrays, sha256
+from asyncplay.data import checkpoint, large_arrays
 from asyncplay.data.checkpoint import Checkpoint
+from asyncplay.methods.mccfr import hashing
 from asyncplay.payloads import Array
 
 ROUNDS = 3
@@ -102,7 +103,7 @@ def new_table(megabytes: int) -> dict[str, Array]:
 def save(folder: Path, megabytes: int) -> float:
     """Seconds."""
     snapshot = Checkpoint(new_table(megabytes), {})
-    large_arrays.warm()
+    hashing.prepare()
     return _timed(lambda: checkpoint.save(folder / "kept", snapshot, CheckpointSettings(keep_last=1)))
 
 
@@ -112,8 +113,8 @@ def load(folder: Path, megabytes: int) -> float:
     for file in path.iterdir():
         with _forgotten(file):
             pass
-    large_arrays.warm()
-    table = {name: np.empty(array.shape, array.dtype) for name, array in new_table(megabytes).items()}
+    hashing.prepare()
+    table = new_table(megabytes)  # memory that is there already, as a shared table's is
 
     def step() -> None:
         for name, array in checkpoint.load(path).arrays.items():
@@ -125,8 +126,8 @@ def load(folder: Path, megabytes: int) -> float:
 
 def _hash_rate() -> float:
     """Of one thread, by its own time."""
-    large_arrays.warm()
-    batch = bytes(sha256.LANES * large_arrays.PIECE_BYTES)
+    hashing.prepare()
+    batch = bytes(large_arrays.BATCH_PIECES * large_arrays.PIECE_BYTES)
     begin_s = time.thread_time()
     for _ in range(4):
         large_arrays.digests_of(batch, large_arrays.PIECE_BYTES)

@@ -17,7 +17,7 @@ from asyncplay.cli.interrupts import EXIT_INTERRUPTED, Interrupts, held_back
 from asyncplay.cli.output import say
 from asyncplay.config.loading import SHIPPED, Overrides
 from asyncplay.config.sections import Config
-from asyncplay.data import checkpoint, lock
+from asyncplay.data import checkpoint, large_arrays, lock
 from asyncplay.data.files import open_file
 from asyncplay.data.tensorboard import EventFile
 from asyncplay.engine.figures import BatchFigures
@@ -74,6 +74,10 @@ def go_on(
     if options:
         game_options.require_same(read_config(folder, flags), options, str(folder))
     with _opened(folder, "--resume") as log_file:
+        if any((folder / CHECKPOINTS).glob(f"*/{large_arrays.FILES}*")):
+            from asyncplay.methods.mccfr import hashing
+
+            hashing.prepare()
         past = resume.read(folder, flags)
         preflight.require(past.config, counted)
         if not prepare_cards(past.config):

@@ -3,13 +3,14 @@
 A file has an array's bytes and nothing else; a manifest has its type, its shape and the SHA-256 of each of its pieces,
 which are all of one size but the last. A piece is copied before it is hashed and written, so that an array may change
 meanwhile and no second copy of it is ever held. Hashing is slower than a disk: several threads do it, and where the
-processor has no instructions for it and ``warm`` was called, many pieces at a time (sha256.py).
+processor has no instructions for it, a batch of pieces at a time (solve/sha256.py, which says so by ``hash_by``).
 """
 
+import hashlib
 import mmap
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,24 @@ from typing import Any
 import numpy as np
 
 from asyncplay.data import files as disk
-from asyncplay.data import sha256
-from asyncplay.games.kernels import ready
 from asyncplay.machine import usable_cores
 from asyncplay.payloads import Array
 
 LEAST_BYTES = 1 << 26  # of an array that gets a file of its own
 PIECE_BYTES, MOST_PIECE_BYTES = 1 << 20, 1 << 28
+BATCH_PIECES, HASHED_BYTES = 16, 64
+FILES = "array-"  # what their names begin with
 KINDS = {"float32", "float64", "uint8", "int32", "int64", "float16", "uint16", "uint64", "bool", "int8"}
 
 
-def warm() -> None:
-    """Compile what hashes quickly, if it is needed on this machine."""
-    if not sha256.has_instructions():
-        ready(sha256.compress)
+HashBatch = Callable[[memoryview], list[str]]
+"""The SHA-256 of each of BATCH_PIECES pieces of one length, a multiple of HASHED_BYTES."""
+_faster: list[HashBatch] = []
+
+
+def hash_by(faster: HashBatch) -> None:
+    """Hash whole batches in this way from now on."""
+    _faster[:] = [faster]
 
 
 def write(folder: Path, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -39,7 +44,7 @@ def write(folder: Path, arrays: Mapping[str, Array]) -> dict[str, Any]:
     with ThreadPoolExecutor(usable_cores(), "hash") as hashing:
         for number, (name, array) in enumerate(arrays.items()):
             digests: list[str] = []
-            file = f"array-{number}"
+            file = f"{FILES}{number}"
             disk.stream(folder / file, _hashed(array, digests, hashing))
             kind = {"dtype": array.dtype.name, "shape": list(array.shape)}
             listed[name] = {"file": file, **kind, "piece_bytes": PIECE_BYTES, "sha256": digests}
@@ -49,8 +54,8 @@ def write(folder: Path, arrays: Mapping[str, Array]) -> dict[str, Any]:
 def _hashed(array: Array, digests: list[str], hashing: ThreadPoolExecutor) -> Iterator[bytes]:
     """An array in batches of pieces, each copied; the digests of the pieces come in the same order."""
     content, under_way = array.reshape(-1).data.cast("B"), deque[Future[list[str]]]()
-    for start in range(0, len(content), sha256.LANES * PIECE_BYTES):
-        batch = bytes(content[start : start + sha256.LANES * PIECE_BYTES])
+    for start in range(0, len(content), BATCH_PIECES * PIECE_BYTES):
+        batch = bytes(content[start : start + BATCH_PIECES * PIECE_BYTES])
         under_way.append(hashing.submit(digests_of, batch, PIECE_BYTES))
         if len(under_way) > usable_cores():
             digests.extend(under_way.popleft().result())
@@ -63,8 +68,6 @@ def read(folder: Path, listed: Mapping[str, Any]) -> dict[str, Array]:
     """Map the arrays of a manifest, each of its pieces checked. OSError, or ValueError and its like if a file is not
     what was written; the text says which."""
     arrays: dict[str, Array] = {}
-    if listed:
-        warm()
     with ThreadPoolExecutor(usable_cores(), "hash") as hashing:
         for name, facts in listed.items():
             path, shape = folder / Path(facts["file"]).name, tuple(int(n) for n in facts["shape"])
@@ -86,7 +89,7 @@ def read(folder: Path, listed: Mapping[str, Any]) -> dict[str, Array]:
 def _check(path: Path, piece_bytes: int, digests: list[str], hashing: ThreadPoolExecutor) -> None:
     descriptor = disk.open_file(path, os.O_RDONLY)
     try:
-        step = sha256.LANES * piece_bytes
+        step = BATCH_PIECES * piece_bytes
         starts = range(0, len(digests) * piece_bytes, step)
         batches = hashing.map(lambda start: digests_of(os.pread(descriptor, step, start), piece_bytes), starts)
         found = [digest for batch in batches for digest in batch]
@@ -109,7 +112,8 @@ def blocks(array: Array) -> Iterator[tuple[int, Array]]:
 
 def digests_of(batch: bytes, piece_bytes: int) -> list[str]:
     """Of each piece."""
-    is_whole = len(batch) == sha256.LANES * piece_bytes and piece_bytes % sha256.BLOCK_BYTES == 0
-    if is_whole and not sha256.compress._can_compile:  # it was made ready
-        return sha256.hash_lanes(memoryview(batch))
-    return [sha256.hash_one(batch[start : start + piece_bytes]) for start in range(0, len(batch), piece_bytes)]
+    is_whole = len(batch) == BATCH_PIECES * piece_bytes and piece_bytes % HASHED_BYTES == 0
+    if is_whole and _faster:
+        return _faster[0](memoryview(batch))
+    pieces = (batch[start : start + piece_bytes] for start in range(0, len(batch), piece_bytes))
+    return [hashlib.sha256(piece).hexdigest() for piece in pieces]

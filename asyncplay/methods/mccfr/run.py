@@ -13,7 +13,7 @@ import numpy as np
 from asyncplay import machine as memory
 from asyncplay.config.sections import Config
 from asyncplay.config.tables import SolveSettings
-from asyncplay.data import checkpoint, large_arrays
+from asyncplay.data import checkpoint
 from asyncplay.data.checkpoint import Checkpoint
 from asyncplay.data.policies import BlockArray, save_policy
 from asyncplay.engine.engine import Engine
@@ -24,6 +24,7 @@ from asyncplay.errors import AsyncplayError
 from asyncplay.games.kernels import ready
 from asyncplay.methods import parts
 from asyncplay.methods.mccfr import checkpoint as past
+from asyncplay.methods.mccfr import hashing
 from asyncplay.methods.mccfr.checkpoint import TableProgress
 from asyncplay.methods.mccfr.messages import TraverseSpec
 from asyncplay.methods.mccfr.needs import KEPT_POLICIES, MB, check_memory, forecast_disk, memory_needed
@@ -79,7 +80,7 @@ class MccfrRun:
             # Once, before workers start: two on a cold cache would both compile.
             solvable.warm(game.name, game.options, progress, is_shared=self._is_shared)
             if self._is_shared:
-                large_arrays.warm()
+                hashing.prepare()
         with countdown(f"listing the positions of {game.name}", say):
             self.game = solvable.compile_game(game.name, game.options, config.abstraction)
         # No more workers than iterations of a round or of the run: the others would have nothing to do.
@@ -178,7 +179,7 @@ class MccfrRun:
             past.restore(found, self.table)
         ledger.skip(known.next_unit, known.owed)
         known.stats.table_bytes = self.table.n_bytes
-        known.stats.visited = known.stats.infosets / self.table.n_infosets
+        known.stats.infosets, known.stats.visited = self.table.n_known, self.table.n_known / self.table.n_infosets
         size = RoundSize(solve.batch, solve.round_nodes, int(solve.round_mb * MB))
         workers, most = parts.n_workers(self._config), partial(most_of, bounds_of(self.game, sampler_settings(solve)))
         if isinstance(self.table, SharedTable):

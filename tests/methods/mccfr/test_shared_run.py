@@ -158,3 +158,14 @@ def test_what_cannot_be_shared_is_one_line(buckets, tmp_path, monkeypatch, capsy
         assert main([*words, "--headless"]) == 2
         assert capsys.readouterr().err.splitlines() == [f"asyncplay: {complaint}"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.toml"]
+
+
+def test_three_players_with_uneven_stacks_share_a_table(buckets, tmp_path):
+    menus = {f"{street}_{place}": "1 | -" for street in ("preflop", "flop", "turn", "river") for place in ("in", "out")}
+    options = {"players": 3, "stacks": "9/6/12", "deck": 24}
+    config = small_config(buckets, units=301, workers=4, game={"options": options}, abstraction=menus, solve=SHARED)
+    run, _ = solve(config, tmp_path / "run")
+    books = run.engine.ledger.books
+    assert run.rounds.stats.iterations == books.issued == books.done == 301
+    assert run.table.layout.n_entries == run.game.n_entries
+    assert 0 < run.rounds.stats.infosets <= run.game.n_infosets
