@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from console.desk import Desk
 
-from asyncplay.cli import data
+from asyncplay.cli import data, train
 from asyncplay.cli.entry import app
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +40,7 @@ def test_commands_have_options_and_arguments_that_exist(page):
     for command in [*named(page), *(line for line in pasted(page) if line.startswith("asyncplay"))]:
         words = [{"RUN": "runs/x", "FILE": "x.npz"}.get(word, word) for word in shlex.split(command)[1:]]
         if words != ["--version"]:
-            app.parse_args(data.in_order(words), print_error=False, exit_on_error=False)
+            app.parse_args(train.spell_out(data.in_order(words)), print_error=False, exit_on_error=False)
 
 
 def test_there_are_commands_to_check():
