@@ -9,7 +9,9 @@ from methods.mccfr.test_tabular import solve
 from methods.population.test_run import tiny
 from methods.population.test_run import train as train_population
 
+from asyncplay import games
 from asyncplay.config.loading import dump
+from asyncplay.search import entries
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -59,5 +61,6 @@ def holdem(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def blob(tmp_path_factory) -> Path:
+    entries.warm(games.load("blob"))  # on a busy machine longer than a command may take
     words = ["--game.name", "blob", "--option", "players=3", "--option", "cards=2"]
     return train(tmp_path_factory.mktemp("runs") / "blob", "smoke.toml", NEURAL, *words)
