@@ -67,6 +67,7 @@ class GuardedGame:
             array.inside for array in self._arrays
         )
         self.rules[:] = spec.rules
+        check_signatures(spec)
         kernels = spec.kernels  # for their own signatures, so that what a search compiles is found on the disk
         warm_up([kernels.reset, kernels.legal, kernels.play, kernels.to_move, kernels.returns, kernels.encode])
 

@@ -27,7 +27,7 @@ from asyncplay.search.layout import KernelSettings, Sizes
 MOST_SEATS = 8
 SEEING_WIDTH, SEEING_BLOCKS = 256, 3  # of the value's own trunk beside a blobnet
 COORDINATOR_BYTES, WORKER_BYTES = 256 * MB, 64 * MB  # processes that have loaded their libraries and nothing else
-RUNTIME_BYTES, SESSION_COPIES = 80 << 20, 3  # of onnxruntime in a worker: its own, and weights that a session holds
+RUNTIME_BYTES, SESSION_COPIES = 32 << 20, 3  # of onnxruntime in a worker: its own, and weights that a session holds
 WEIGHT_COPIES = 12  # network, gradients, two moments, mean; published, served, two of the arena; a checkpoint's
 MICRO_ROWS = 256  # rows of a training step whose activations are there at a time
 MOST_NUMBERS = 2**31 - 1  # trees count their nodes and edges by 32 bits
@@ -142,10 +142,10 @@ def selfplay_needs(config: Config, game: GameSpec, free_bytes: int) -> list[Need
     replay, units = config.replay, config.train.units or math.inf
     window_rows = int(min(replay.start_rows, replay.capacity_rows, units * game.max_decisions))
     trees = 2 * workers * _group_bytes(game, _own_sizes(config, game), kernel_settings(game, config.search))
-    answers_there = config.pool.kind != "inline" and config.device.placement != "coordinator"
+    answers_there = config.pool.kind != "inline" and config.device.placement == "workers"
     return [
         *_match_needs(config, game),
-        Need(("pool.workers",), answers_there * workers * (RUNTIME_BYTES + 4 * SESSION_COPIES * shape.n_weights)),
+        Need(("pool.workers",), answers_there * workers * session_bytes(shape)),
         Need(("search.games", "search.simulations", "search.worlds", "search.leaves"), trees),
         Need(("search.cache_positions",), n_caches * cache_shape(game, search.cache_positions, limits.cache).n_bytes),
         Need(("net.width", "net.blocks"), 4 * (WEIGHT_COPIES * shape.n_weights + MICRO_ROWS * shape.n_activations)),
@@ -156,6 +156,11 @@ def selfplay_needs(config: Config, game: GameSpec, free_bytes: int) -> list[Need
         Need(("replay.start_rows", "replay.capacity_rows"), min(window_rows * row_bytes, window)),
         Need(("store.queue_games",), min(config.store.queue_games * game.max_decisions * row_bytes, limits.store)),
     ]
+
+
+def session_bytes(shape: NetShape) -> int:
+    """What a network of its own takes in a worker."""
+    return RUNTIME_BYTES + 4 * SESSION_COPIES * shape.n_weights
 
 
 def load_needs(config: Config) -> list[Need]:

@@ -58,7 +58,9 @@ def test_a_game_of_another_package_is_listed_with_it_and_loaded_by_name(place, c
 
 def test_an_unknown_name_is_compared_with_those_of_other_packages_too(place):
     install(place, "oxo-games", "oxo = oxo_rules", {"oxo_rules.py": TINY.format(name="oxo")})
-    with pytest.raises(AsyncplayError, match=r"'oxoo' is no game, did you mean 'oxo'\? known are blob, .*, oxo$"):
+    with pytest.raises(
+        AsyncplayError, match=r"'oxoo' is no game, did you mean 'oxo'\? known are blob, .*, oxo, openspiel:"
+    ):
         games.load("oxoo")
 
 
@@ -136,7 +138,7 @@ def test_a_name_in_two_packages_is_nobodys(place, capsys):
     assert listed(capsys) == (list(games.NAMES), [f"asyncplay: warning: {line}"])
 
 
-@pytest.mark.parametrize("name", ["Oxo", "oxo-2", "pettingzoo:oxo", "class", "../oxo", "o" * 41])
+@pytest.mark.parametrize("name", ["Oxo", "oxo-2", "class", "../oxo", "o" * 41])
 def test_a_game_with_a_name_that_cannot_be_is_not_loaded(name, place, capsys):
     install(place, "bad-games", f"{name} = oxo_rules", {"oxo_rules.py": TINY.format(name=name)})
     names, (warning,) = listed(capsys)

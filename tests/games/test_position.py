@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from games import pig
-from games.contract import random_game
 from search.drive import play_all
 
 from asyncplay import games
 from asyncplay.errors import AsyncplayError
+from asyncplay.games.contract import random_game
 from asyncplay.games.position import Position
 from asyncplay.games.spec import GAME_OVER
 from asyncplay.search.group import Group, make_settings
@@ -26,7 +26,7 @@ def test_a_position_follows_a_random_game_of_the_same_seed(name):
     spec = SPECS[name]
     for seed in (3, 2**63 - 1):
         game, position = random_game(spec, seed), Position.start(spec, seed)
-        for moment in game.moments:
+        for moment in game.decisions:
             assert (position.player, position.legal, position.is_over) == (moment.player, moment.legal.tolist(), False)
             np.testing.assert_array_equal(position.state, moment.state)
             np.testing.assert_array_equal(position.features(), moment.features)
@@ -34,7 +34,7 @@ def test_a_position_follows_a_random_game_of_the_same_seed(name):
         assert (position.player, position.legal, position.is_over) == (GAME_OVER, [], True)
         np.testing.assert_array_equal(position.state, game.final)
         assert position.returns == game.returns.tolist()
-        assert position.actions == tuple(moment.action for moment in game.moments)
+        assert position.actions == tuple(moment.action for moment in game.decisions)
 
 
 @pytest.mark.parametrize("name", ["connect4", "tictactoe"])

@@ -72,7 +72,7 @@ def test_two_batches_are_in_flight_as_on_an_accelerator():
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("module", ["backends.sim", "backend", "device", "shape", "priors"])
+@pytest.mark.parametrize("module", ["backends.sim", "backend", "device", "shape"])
 def test_torch_is_not_loaded_by(module):
     code = f"import sys, asyncplay.model.{module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -24,6 +24,7 @@ from asyncplay.wire.messages import PlaceModel
 log = logging.getLogger(__name__)
 
 COORDINATOR, WORKERS = "coordinator", "workers"
+MB = 1 << 20
 WORTH = 1.1  # how much faster the workers must be to be chosen
 LOOK_S, SETTLE_S, WINDOW_S = 0.25, 0.3, 1.0
 TIMEOUT = "batch.timeout_ms"
@@ -46,10 +47,18 @@ class Placement:
     """
 
     def __init__(
-        self, engine: Engine, folder: RunFolder, *, say: Callable[[str], None], note: Callable[[str, str], None]
+        self,
+        engine: Engine,
+        folder: RunFolder,
+        *,
+        session_bytes: int,
+        free_bytes: Callable[[], float],
+        say: Callable[[str], None],
+        note: Callable[[str, str], None],
     ) -> None:
-        """``note`` stores an event of the run."""
+        """``session_bytes``: of a network in a worker; ``free_bytes`` tells what is left; ``note`` stores an event."""
         self._engine, self._folder, self._say, self._note = engine, folder, say, note
+        self._session_bytes, self._free_bytes = session_bytes, free_bytes
         self._latest: dict[ModelKey, Prepared] = {}
         self._placed: dict[ModelKey, tuple[Any, ...]] = {}  # what workers were told last
         self._changed, self._lock = asyncio.Event(), asyncio.Lock()
@@ -129,6 +138,11 @@ class Placement:
         """Measure both placements with the run's own games, back and forth; no choice where play does not go on yet or
         the user chooses meanwhile."""
         settings, rows = self._engine.settings, dict.fromkeys(TURNS, 0)
+        needed, free = self._engine.supervisor.workers * self._session_bytes, self._free_bytes()
+        if needed > free:
+            lack = f"networks in the workers would take {needed / MB:,.0f} MB of {free / MB:,.0f} that are free"
+            self._choose_for_good(COORDINATOR, lack)
+            return
         if not all(worker.rows for worker in self._engine.supervisor.stats()) or self._engine.work.holds:
             await asyncio.sleep(LOOK_S)
             return
@@ -142,13 +156,16 @@ class Placement:
             if settings.placement != "auto" or not rows[turn]:
                 break
         else:
-            self._chosen = WORKERS if rows[WORKERS] >= WORTH * rows[COORDINATOR] else COORDINATOR
             speeds = ", ".join(f"{name} {rows[name] / (2 * WINDOW_S):,.0f} rows/s" for name in (COORDINATOR, WORKERS))
-            line = f"placement {self._chosen}: {speeds}"
-            log.info("%s", line)
-            self._say(line)
-            self._note("placement", line)
+            is_worth_it = rows[WORKERS] >= WORTH * rows[COORDINATOR]
+            self._choose_for_good(WORKERS if is_worth_it else COORDINATOR, speeds)
         self._tried = ""
+
+    def _choose_for_good(self, placement: str, why: str) -> None:
+        self._chosen, line = placement, f"placement {placement}: {why}"
+        log.info("%s", line)
+        self._say(line)
+        self._note("placement", line)
 
 
 def _name(key: ModelKey, version: int) -> str:

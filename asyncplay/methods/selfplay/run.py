@@ -33,7 +33,7 @@ from asyncplay.methods.selfplay.network import choose_backend, load_game, open_m
 from asyncplay.methods.selfplay.placement import COORDINATOR, ModelKey, Placement
 from asyncplay.methods.selfplay.score import Score
 from asyncplay.methods.selfplay.trainer import Published, Publishing, Trainer, TrainerState
-from asyncplay.methods.sizes import Machine, net_shape, worker_bytes
+from asyncplay.methods.sizes import Machine, net_shape, session_bytes, worker_bytes
 from asyncplay.model import device
 from asyncplay.model.backend import Backend
 from asyncplay.model.device import BackendChoice, served
@@ -216,7 +216,14 @@ class SelfplayRun:
     def _make_placement(self) -> Placement | None:
         if not self._may_place:
             return None
-        placement = Placement(self.engine, self.folder, say=self._say, note=self.note)
+        placement = Placement(
+            self.engine,
+            self.folder,
+            session_bytes=session_bytes(self.shape),
+            free_bytes=memory.at_hand,
+            say=self._say,
+            note=self.note,
+        )
         placement.publish(PLAYING, served(self._backend))
         return placement
 

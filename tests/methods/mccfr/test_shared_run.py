@@ -106,7 +106,7 @@ def test_a_run_is_saved_resumed_and_played(buckets, tmp_path, monkeypatch):
     assert arrays["policy"].dtype == np.float16
     assert arrays["digest"].tobytes().hex() == run.game.digest
     np.testing.assert_array_equal(arrays["policy"], np.concatenate(list(resumed.table)))
-    played = measure(tmp_path / "resumed", longer, against="always-call", hands=200, seed=1, is_purified=False)
+    played = measure(tmp_path / "resumed", longer, against=["always-call"], hands=200, seed=1, is_purified=False)
     assert played["iterations"] == 1000
     assert played["rows"][0]["hands"] == 200
 
