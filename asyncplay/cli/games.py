@@ -14,7 +14,7 @@ games = App(name="games")
 
 @games.default
 def list_games(name: str | None = None, *, option: MaybeOptions = None, json: bool = False) -> int:
-    """List the games that can be trained, as they are by default; of one game, its facts and its options.
+    """List the games that can be trained; of one game, facts and options.
 
     Parameters
     ----------
