@@ -1,7 +1,10 @@
 """``--option KEY=VALUE`` of train, bench, eval and games: what is meant, and what is refused in one line."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -370,12 +373,16 @@ def test_every_game_and_its_options_read_as_before(golden, capsys):
     golden("games.txt", capsys.readouterr().out)
 
 
-def test_the_help_of_commands_with_options_reads_as_before(golden, capsys, monkeypatch):
-    """Without frames, which are drawn by a library."""
-    monkeypatch.setenv("COLUMNS", "400")
-    for words in HELPS:
-        assert cli.main([*words, "--help"]) == 0
-    lines = [" ".join(line.strip("│╭╮╰╯─ ").split()) for line in capsys.readouterr().out.splitlines()]
+@pytest.mark.process
+def test_the_help_of_commands_with_options_reads_as_before(golden, capsys):
+    """Without frames, which are drawn by a library; in a process of its own, as the library asks how wide the terminal
+    is only once."""
+    code = f"from asyncplay.cli import main\nfor words in {HELPS!r}:\n    assert main([*words, '--help']) == 0"
+    wide = os.environ | {"COLUMNS": "400"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=wide, timeout=120, check=True
+    )
+    lines = [" ".join(line.strip("│╭╮╰╯─ ").split()) for line in done.stdout.splitlines()]
     golden("help.txt", "".join(f"{line}\n" for line in lines if line))
     assert cli.main(["train", "--help"]) == 0
     assert "--option KEY=VALUE An option of the game, such as players=3" in " ".join(capsys.readouterr().out.split())
