@@ -15,17 +15,17 @@ class Key(NamedTuple):
     """What a person may type."""
 
     keys: str
-    hint: str  # on the last line of the screen
+    hint: str  # on the last line of the screen, which has 80 columns; none where another key's says it
     meaning: str  # on the page of help
     setting: str = ""  # that a run must have; otherwise the keys do nothing and are not shown
 
 
 KEYS = (
-    Key("[ ]", "[] timeout", "batch timeout down, up", TIMEOUT),
+    Key("[ ]", "[]a timeout", "batch timeout down, up", TIMEOUT),
     Key("- +", "-+ rows", "max rows of a batch down, up", MAX_ROWS),
-    Key("d", "d placement", "network in the coordinator, in the workers", PLACEMENT),
+    Key("d", "d net", "network in the coordinator, in the workers", PLACEMENT),
     Key("w W", "wW workers", "workers fewer, more", WORKERS),
-    Key("a", "a auto", "batch timeout back to auto", TIMEOUT),
+    Key("a", "", "batch timeout back to auto", TIMEOUT),
     Key("u", "u undo", "undo the last change"),
     Key("p", "p pause", "pause, go on"),
     Key("c", "c save", "checkpoint now"),

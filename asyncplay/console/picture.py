@@ -37,7 +37,7 @@ def draw(shot: Snapshot, opened: Opened, columns: int, height: int) -> Frame:
     if opened.said:
         bottom.append(line((short(opened.said, columns), BOLD)))
     leaving = "stop" if opened.is_owner else "leave"
-    hint = " ".join([*(key.hint for key in known(shot)), "q", leaving])
+    hint = " ".join([*(key.hint for key in known(shot) if key.hint), "q", leaving])
     hint = hint if len(hint) <= columns else f"? help  q {leaving}"
     bottom = [*(bottom or [line()]), line((hint, DIM))]
     middle = _middle(shot, opened, columns, max(height - len(top) - len(bottom), 0))

@@ -6,7 +6,7 @@ import pyte
 import pytest
 from monitor.snapshots import NEURAL
 
-from asyncplay.console.keys import Request, known, request
+from asyncplay.console.keys import KEYS, Request, known, request
 from asyncplay.console.terminal import ENTER, difference, keys_in
 from asyncplay.monitor.snapshot import Tuned
 
@@ -89,3 +89,7 @@ def test_a_terminal_shows_every_column_of_every_line(columns, rows):
 def test_keys_of_settings_that_a_run_does_not_have_are_not_known():
     assert [key.keys for key in known(shot(workers="2"))] == ["w W", "u", "p", "c", "l", "?"]
     assert [key.keys for key in known(shot(timeout="auto"))] == ["[ ]", "a", "u", "p", "c", "l", "?"]
+
+
+def test_all_keys_are_named_on_a_line_of_80_columns():
+    assert len(" ".join([*(key.hint for key in KEYS if key.hint), "q", "leave"])) <= 80
