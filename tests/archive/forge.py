@@ -220,7 +220,7 @@ def _reseal(folder: Path, *, arrays: bytes | None = None, state: bytes | None = 
                 (place / name).write_bytes(data)
         files = {name: (place / name).read_bytes() for name in (ARRAYS, STATE)}
         listed = {name: [len(data), hashlib.sha256(data).hexdigest()] for name, data in files.items()}
-        (place / MANIFEST).write_bytes(checkpoint._manifest(listed))
+        (place / MANIFEST).write_bytes(checkpoint._manifest(listed, {}))
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -272,7 +272,7 @@ def _manifests(run: Path) -> Harms:
     for number, other in enumerate(others):
 
         def harm(folder: Path, other: Any = other) -> None:
-            (_newest(folder) / MANIFEST).write_bytes(checkpoint._manifest(other))
+            (_newest(folder) / MANIFEST).write_bytes(checkpoint._manifest(other, {}))
 
         yield f"manifest {number}", harm
 
